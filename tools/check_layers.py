@@ -49,7 +49,7 @@ INSIDE = {
     "search": ["vectors", "serving"],
     "router": ["node", "meta", "calls", "writes", "query"],
     "rpc": ["wire"],
-    "server": ["http", "watch", "page", "routed", "api", "node", "service"],
+    "server": ["http", "watch", "tenants", "page", "routed", "api", "node", "service"],
     "app": ["fingerprints", "dedup", "seen", "search", "stories", "nodes"],
     "bench": ["dedup", "seen", "stories", "search", "nodes"],
 }

@@ -254,6 +254,7 @@ struct Health {
   Lsn last_lsn = 0;
   std::uint64_t epoch = 0;     // the highest of any partition that it knows an owner of
   std::size_t partitions = 0;  // owned
+  Hash128 shard = {};          // see CallOptions::shard
 };
 struct HealthRequest {
   using Reply = Health;

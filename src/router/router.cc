@@ -150,11 +150,13 @@ std::vector<Result<typename Asked::Reply>> State::ask_each(const Asked& request,
                                                            std::chrono::nanoseconds patience) {
   using Answer = typename Asked::Reply;
   const KnownPointer known = shards_.known();
+  CallOptions options{.map_epoch = known->map.epoch,
+                      .deadline = shards_.options().clock->steady_now() + patience};
   std::vector<Started<Answer>> under_way;
-  const CallOptions options{.map_epoch = known->map.epoch,
-                            .deadline = shards_.options().clock->steady_now() + patience};
-  for (const auto& client : known->clients)
-    under_way.push_back(start(*client, Asked(request), options));
+  for (std::uint32_t shard = 0; shard < known->clients.size(); ++shard) {
+    options.shard = known->map.identity_of(shard);
+    under_way.push_back(start(*known->clients[shard], Asked(request), options));
+  }
   std::vector<Result<Answer>> all;
   for (auto& one : under_way) {
     auto reply = one.wait();
@@ -177,6 +179,26 @@ Result<std::unique_ptr<Router>> Router::open(std::string index, MetaStore& meta,
   return std::unique_ptr<Router>(std::move(state));
 }
 
+Result<std::vector<Hash128>> read_identities(const Connect& connect,
+                                             const std::vector<std::string>& shards,
+                                             const RouterOptions& options) {
+  const CallOptions how{.deadline = options.clock->steady_now() + options.timeout};
+  std::vector<Hash128> identities;
+  for (const std::string& address : shards) {
+    const auto reply = call(*connect(address), HealthRequest{}, how);
+    if (!reply.ok()) return with_context(address, reply.error());
+    const auto* health = std::get_if<Health>(&*reply);
+    if (health == nullptr || health->shard == Hash128{} ||
+        std::ranges::find(identities, health->shard) != identities.end())
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{}: the node has no shard of its own there: is it an older one, or "
+                               "the same as another one?",
+                               address)};
+    identities.push_back(health->shard);
+  }
+  return identities;
+}
+
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
                     const RouterOptions& options) {
   ShardMap& map = index.map;
@@ -186,8 +208,8 @@ Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
   const Error exists{Code::kFailedPrecondition,
                      fmt::format("there is an index named {} already", map.index)};
   if (known) return exists;
-  const CallOptions how{.map_epoch = map.epoch,
-                        .deadline = options.clock->steady_now() + options.timeout};
+  CallOptions how{.map_epoch = map.epoch,
+                  .deadline = options.clock->steady_now() + options.timeout};
   if (index.centroids) {
     if (index.centroids->size() != map.partitions.size())
       return Error{Code::kInvalidArgument, "an index has as many centroids as partitions"};
@@ -202,8 +224,11 @@ Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
   KIN_TRY(const auto written, meta.swap(map_key(map.index), 0, encode(map)));
   if (!written) return exists;
   // The index is made. A shard that does not answer now is told by the first router that asks it.
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) [[maybe_unused]]
-    const auto told = call(*connect(map.shards[shard]), map.assignment_of(shard), how);
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
+    how.shard = map.identity_of(shard);
+    [[maybe_unused]] const auto told =
+        call(*connect(map.shards[shard]), map.assignment_of(shard), how);
+  }
   return Done{};
 }
 

@@ -57,6 +57,11 @@ struct NewIndex {
   ShardMap map = {};
   std::optional<Centroids> centroids = {};  // as many as the map has partitions
 };
+// The identities of the shards at these addresses, for the map of a new index. Two addresses of one
+// node are refused.
+Result<std::vector<Hash128>> read_identities(const Connect& connect,
+                                             const std::vector<std::string>& shards,
+                                             const RouterOptions& options = {});
 // Stores the centroids at every shard, writes the map, and tells the shards what they own.
 // kFailedPrecondition if there is an index of that name.
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,

@@ -34,6 +34,9 @@ using Reply = Result<std::variant<T, Refused>>;
 
 struct CallOptions {
   std::uint64_t map_epoch = 0;  // of the map by which the caller chose the shard
+  // The identity of the shard that the caller means; zero: whichever is there. Another shard does
+  // nothing and fails with kFailedPrecondition: its node has got somebody else's address.
+  Hash128 shard = {};
   // When the caller gives up: kUnavailable. Whether the request was served is unknown then.
   SteadyTime deadline = SteadyTime::max();
 };

@@ -136,18 +136,22 @@ Status keep_own(const index::TruthView& view, const Partitions& partitions, Edge
 }  // namespace
 
 Result<std::unique_ptr<ShardHost>> ShardHost::open(const std::filesystem::path& folder,
-                                                   index::ShardOptions options) {
+                                                   index::ShardOptions options,
+                                                   const Hash128& identity) {
   Clock& clock = *options.clock;
   const index::TruthOptions files = options.truth;
   KIN_TRY(auto shard, index::Shard::open(folder, std::move(options)));
   KIN_TRY(auto directory, Directory::open(folder / "directory", files));
-  return std::unique_ptr<ShardHost>(new ShardHost(std::move(shard), std::move(directory), clock));
+  KIN_TRY(const Hash128 kept, directory->keep_identity(identity));
+  return std::unique_ptr<ShardHost>(
+      new ShardHost(std::move(shard), std::move(directory), kept, clock));
 }
 
 ShardHost::ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
-                     Clock& clock)
+                     const Hash128& identity, Clock& clock)
     : shard_(std::move(shard)),
       directory_(std::move(directory)),
+      identity_(identity),
       clock_(clock),
       opened_(moment_of(clock)) {
   owners_ = shard_->stats().owners;
@@ -161,7 +165,16 @@ Status ShardHost::close() {
 Reply<Response> ShardHost::serve(const Request& request, const CallOptions& options) {
   if (clock_.steady_now() >= options.deadline)
     return Error{Code::kUnavailable, "the time for the request was over before it was begun"};
+  if (options.shard != Hash128{} && options.shard != identity_)
+    return Error{Code::kFailedPrecondition,
+                 "another shard than the one in the map of the index answers at this address (give "
+                 "each node the address and the data folder that it had)"};
   return std::visit([&](const auto& one) { return answer(one, options); }, request);
+}
+
+bool ShardHost::is_assigned() const {
+  const std::lock_guard lock(owning_);
+  return !owners_.empty();
 }
 
 std::optional<Refused> ShardHost::refusal(const Partitions& partitions,
@@ -371,7 +384,7 @@ Reply<Response> ShardHost::answer(const StatsRequest& request, const CallOptions
 }
 
 Reply<Response> ShardHost::answer(const HealthRequest&, const CallOptions&) {
-  Health health{.last_lsn = shard_->view().lsn()};
+  Health health{.last_lsn = shard_->view().lsn(), .shard = identity_};
   const std::lock_guard lock(owning_);
   for (const auto& [partition, owner] : owners_) {
     health.epoch = std::max(health.epoch, owner.epoch);

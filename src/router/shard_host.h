@@ -25,9 +25,11 @@ namespace kin::router {
 // starts no thread.
 class ShardHost {
  public:
-  // Opens the shard and its directory, or makes them.
+  // Opens the shard and its directory, or makes them. A shard that has no identity yet gets
+  // `identity` for ever; no two shards may have the same.
   static Result<std::unique_ptr<ShardHost>> open(const std::filesystem::path& folder,
-                                                 index::ShardOptions options);
+                                                 index::ShardOptions options,
+                                                 const Hash128& identity);
 
   // Answers one request. A write is durable and found by every later request when this returns. A
   // request whose deadline is over is not begun: kUnavailable.
@@ -39,10 +41,12 @@ class ShardHost {
   Status close();
 
   index::Shard& shard() { return *shard_; }
+  // False until the shard is told for the first time what it owns.
+  bool is_assigned() const;
 
  private:
   ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
-            Clock& clock);
+            const Hash128& identity, Clock& clock);
 
   // One for every request, by its type.
   Reply<Response> answer(const OpenSession& request, const CallOptions& options);
@@ -78,6 +82,7 @@ class ShardHost {
 
   std::unique_ptr<index::Shard> shard_;
   std::unique_ptr<Directory> directory_;
+  const Hash128 identity_;
   Clock& clock_;
   const std::uint64_t opened_;  // tells this opening of the shard from earlier ones
 

@@ -14,7 +14,7 @@ class LocalShard final : public ReachableShard {
   void restart() override {
     client_.reset();
     host_.reset();
-    auto opened = ShardHost::open(folder_.path() / "shard", contract_options());
+    auto opened = ShardHost::open(folder_.path() / "shard", contract_options(), {.low = 7});
     KIN_CHECK(opened.ok(), "the shard opens");
     host_ = std::move(*opened);
     client_ = std::make_unique<LocalClient>(*host_);

@@ -7,11 +7,35 @@ namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KMAP";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kWithoutIdentities = 1;             // and without settings
 constexpr std::uint64_t kHomeSeed = 0x6b696e2d686f6d65ULL;  // fixed for ever
 
 Error damaged() {
   return {Code::kDataLoss, "the stored map of an index is damaged"};
+}
+
+void append_hash(std::string& out, const Hash128& hash) {
+  append_le(out, hash.low);
+  append_le(out, hash.high);
+}
+
+Hash128 read_hash(ByteReader& in) {
+  Hash128 hash{.low = in.read<std::uint64_t>()};
+  hash.high = in.read<std::uint64_t>();
+  return hash;
+}
+
+// The part that version 1 does not have. False if it is damaged.
+bool read_identities(ByteReader& in, ShardMap& map) {
+  const auto has_identities = in.read<std::uint8_t>();
+  if (has_identities > 1) return false;
+  if (has_identities == 1) {
+    for (std::size_t i = 0; i < map.shards.size() && in.ok(); ++i)
+      map.identities.push_back(read_hash(in));
+  }
+  map.settings = read_sized(in);
+  return in.ok() && (has_identities == 0 || !map.identities.empty());
 }
 
 }  // namespace
@@ -56,9 +80,7 @@ std::string encode(const ShardMap& map) {
   append_sized(out, map.index);
   append_le(out, map.epoch);
   out += static_cast<char>(map.centroids ? 1 : 0);
-  const Hash128 hash = map.centroids.value_or(Hash128{});
-  append_le(out, hash.low);
-  append_le(out, hash.high);
+  append_hash(out, map.centroids.value_or(Hash128{}));
   append_le(out, static_cast<std::uint32_t>(map.shards.size()));
   for (const std::string& shard : map.shards) append_sized(out, shard);
   append_le(out, static_cast<std::uint32_t>(map.partitions.size()));
@@ -66,6 +88,9 @@ std::string encode(const ShardMap& map) {
     append_le(out, owner.shard);
     append_le(out, owner.epoch);
   }
+  out += static_cast<char>(map.identities.empty() ? 0 : 1);
+  for (const Hash128& identity : map.identities) append_hash(out, identity);
+  append_sized(out, map.settings);
   append_le(out, checksum(out));
   return out;
 }
@@ -75,13 +100,12 @@ Result<ShardMap> decode_shard_map(std::string_view bytes) {
   if (!body || !body->starts_with(kMagic)) return damaged();
   ByteReader in(body->substr(kMagic.size()));
   const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
+  if (in.ok() && version != kVersion && version != kWithoutIdentities)
     return Error{Code::kFailedPrecondition,
                  "the map of an index has a version that this program does not read"};
   ShardMap map{.index = read_sized(in), .epoch = in.read<std::uint64_t>()};
   const auto has_centroids = in.read<std::uint8_t>();
-  Hash128 hash{.low = in.read<std::uint64_t>()};
-  hash.high = in.read<std::uint64_t>();
+  const Hash128 hash = read_hash(in);
   if (has_centroids == 1) map.centroids = hash;
   if (has_centroids > 1 || (has_centroids == 0 && hash != Hash128{})) return damaged();
   // Counts are not trusted: reading stops at the end of the bytes.
@@ -93,6 +117,7 @@ Result<ShardMap> decode_shard_map(std::string_view bytes) {
     if (owner.shard >= map.shards.size()) return damaged();
     map.partitions.push_back(owner);
   }
+  if (version == kVersion && !read_identities(in, map)) return damaged();
   if (!in.ok() || !in.rest().empty() || map.partitions.empty()) return damaged();
   return map;
 }

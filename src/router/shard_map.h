@@ -28,6 +28,9 @@ struct ShardMap {
   std::vector<std::string> shards = {};         // addresses
   std::vector<PartitionOwner> partitions = {};  // by number; at least one
   std::optional<Hash128> centroids = {};        // nothing: entities are placed by their ids
+  // Of the shards, in their order (CallOptions::shard). Empty: whoever has the address is believed.
+  std::vector<Hash128> identities = {};
+  std::string settings = {};  // bytes that only the maker of the index and its readers understand
 
   // The partition that follows from an entity's id: its directory entry is there, and so is the
   // entity if it has no vector. The same for ever as long as the number of partitions is.
@@ -36,6 +39,9 @@ struct ShardMap {
     return partitions[static_cast<std::size_t>(partition)].shard;
   }
   Partitions partitions_of(std::uint32_t shard) const;
+  Hash128 identity_of(std::uint32_t shard) const {
+    return identities.empty() ? Hash128{} : identities[shard];
+  }
   // The assignment to send to the shard.
   AssignRequest assignment_of(std::uint32_t shard) const;
 

@@ -5,6 +5,9 @@
 
 #include <map>
 
+#include "base/bytes.h"
+#include "base/sized_text.h"
+
 namespace kin::router {
 namespace {
 
@@ -17,6 +20,8 @@ ShardMap made() {
   for (std::uint32_t i = 0; i < 5; ++i) map.partitions[i].shard = i % 2;
   map.partitions[3] = {.shard = 0, .epoch = 299};
   map.centroids = Hash128{.low = 1, .high = 2};
+  map.identities = {{.low = 3, .high = 4}, {.low = 5, .high = 6}};
+  map.settings = "{}";
   return map;
 }
 
@@ -45,13 +50,35 @@ TEST(ShardMap, HomesAreSpreadAndStayAsTheyAre) {
 
 // A change here is a change of format: raise the version and keep reading the old one.
 TEST(ShardMapFormat, BytesStayAsTheyWere) {
-  EXPECT_EQ(hash64(encode(made())), 18038351184950040482ULL);
+  EXPECT_EQ(hash64(encode(made())), 8047348814174770102ULL);
+}
+
+// Written by version 1, which had neither identities nor settings.
+TEST(ShardMapFormat, OlderMapsAreRead) {
+  std::string old("KMAP");
+  append_le(old, std::uint16_t{1});
+  append_sized(old, "a");
+  append_le(old, std::uint64_t{9});
+  old.append(17, '\0');
+  append_le(old, std::uint32_t{1});
+  append_sized(old, "one:1");
+  append_le(old, std::uint32_t{1});
+  append_le(old, std::uint32_t{0});
+  append_le(old, std::uint64_t{8});
+  append_le(old, checksum(old));
+  const auto read = decode_shard_map(old);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, (ShardMap{.index = "a",
+                             .epoch = 9,
+                             .shards = {"one:1"},
+                             .partitions = {{.shard = 0, .epoch = 8}}}));
 }
 
 TEST(ShardMapFormat, DecodesWhatItEncoded) {
   EXPECT_EQ(*decode_shard_map(encode(made())), made());
   ShardMap plain = made();
   plain.centroids.reset();
+  plain.identities.clear();
   EXPECT_EQ(*decode_shard_map(encode(plain)), plain);
 }
 

@@ -189,7 +189,10 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
   auto call = std::make_shared<ShardCall>();
   const bool endless = options.deadline == SteadyTime::max();
   node.prepare(call->context, endless ? node.options.timeout : options.deadline - now);
-  to_wire(Call{.index = index_, .map_epoch = options.map_epoch, .request = std::move(request)},
+  to_wire(Call{.index = index_,
+               .map_epoch = options.map_epoch,
+               .shard = options.shard,
+               .request = std::move(request)},
           call->request);
   node.stub->async()->Call(&call->context, &call->request, &call->answer,
                            [call](grpc::Status status) { call->end(std::move(status)); });

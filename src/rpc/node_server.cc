@@ -119,6 +119,7 @@ class Service final : public v1::Node::Service {
   router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call) {
     KIN_TRY(const auto host, indexes_.find(call.index));
     return host->serve(call.request, {.map_epoch = call.map_epoch,
+                                      .shard = call.shard,
                                       .deadline = steady_deadline(context, *options_.clock)});
   }
 

@@ -1,5 +1,7 @@
 #include "server/node_service.h"
 
+#include <random>
+
 #include "base/file.h"
 #include "rpc/node_server.h"
 #include "server/node/node_folder.h"
@@ -19,6 +21,12 @@ Result<std::optional<rpc::TlsIdentity>> read_identity(const std::optional<TlsFil
   KIN_TRY(identity.certificate, read_file(files->certificate));
   KIN_TRY(identity.key, read_file(files->key));
   return std::optional(std::move(identity));
+}
+
+Hash128 draw_identity() {
+  std::random_device device;
+  const auto half = [&] { return std::uint64_t{device()} << 32 | device(); };
+  return {.low = half(), .high = half() | 1};  // never zero
 }
 
 // One figure of every shard.
@@ -127,7 +135,7 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   state->options = std::move(options);
   const NodeOptions& asked = state->options;
   KIN_TRY(state->watch, Watch::open(asked.log, *asked.clock));
-  KIN_TRY(state->folder, NodeFolder::open(asked.folder, *asked.clock));
+  KIN_TRY(state->folder, NodeFolder::open(asked.folder, *asked.clock, draw_identity));
   KIN_RETURN_IF_ERROR(state->serve_calls());
   KIN_RETURN_IF_ERROR(state->serve_metrics(loopback));
   State* const running = state.get();

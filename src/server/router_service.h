@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "router/etcd_meta_store.h"
 #include "search/search_index.h"
 #include "server/http/server.h"
 
@@ -18,8 +20,13 @@ namespace kin::server {
 struct RouterServiceOptions {
   std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
   std::uint16_t port = 0;             // 0: any free port
-  std::filesystem::path folder;       // of the meta store: maps and settings of the indexes
-  std::string token{};                // empty: no token is needed
+  std::filesystem::path folder;       // of the meta store: maps of the indexes; unless in etcd
+  // Where several routers keep the maps; nothing: in the folder.
+  std::optional<router::EtcdOptions> etcd{};
+  std::string token{};  // empty: no token is needed
+  // File of the tenants (docs/operations.md, "Tenants"), read again when it changes; empty: there
+  // are none. `token` is the operator's then, who reaches the indexes of all.
+  std::filesystem::path tenants{};
   std::optional<TlsFiles> tls{};
   std::vector<std::string> nodes{};  // addresses, "host:port": new indexes are spread over them
   std::string node_token{};          // sent to the nodes; empty: none
@@ -28,13 +35,17 @@ struct RouterServiceOptions {
   std::string log{};  // file for a line about each request; "-": standard error; empty: none
   Clock* clock = &system_clock();
   search::OpenOptions embedders = {};  // of indexes whose vectors the router makes
+  // Receives the problem when etcd goes away, or the file of the tenants cannot be used any more.
+  // Called on any thread.
+  std::function<void(const Error&)> on_problem{};
 };
 
+// While etcd is away, everything but the making of indexes goes on, with the last maps.
 // Thread-safe. One process can have a folder open at a time.
 class RouterService {
  public:
   // kInvalidArgument if the address is not a loopback address and token or TLS is missing, or an
-  // address of a node is not one. Nodes need not be there yet.
+  // address of a node is not one. Nodes need not be there yet; etcd must: kUnavailable.
   static Result<std::unique_ptr<RouterService>> start(RouterServiceOptions options);
   // As stop().
   ~RouterService();

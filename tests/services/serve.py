@@ -2,9 +2,10 @@
 """Starts a real server for a test and prints its port on 127.0.0.1. Stops it when the input ends.
 
 usage: serve.py dynoxide | dynalite | s3rver BUCKET... | redis [--password WORD] [--secure FOLDER]
+       serve.py etcd [--data FOLDER] [--port PORT] [--secure FOLDER]
 
 scripts/setup installs the servers. --secure makes a key and a self-signed certificate, cert.pem, in FOLDER; the
-port is then a TLS port. KINDRED_NODE names another node than the one on the path.
+port is then a TLS port. --data and --port start an etcd again that was stopped. KINDRED_NODE names another node than the one on the path.
 """
 import argparse
 import os
@@ -34,10 +35,10 @@ def answers(port):
         return False
 
 
-def start_on_free_port(command_for, folder):
+def start_on_free_port(command_for, folder, wanted=0):
     """For servers that cannot choose a port themselves: another process may take it first, so try several."""
     for _ in range(20):
-        port = free_port()
+        port = wanted or free_port()
         server = subprocess.Popen(command_for(port), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         while server.poll() is None:
             if answers(port):
@@ -74,6 +75,14 @@ def redis_command(port, password, tls):
     return words + (["--requirepass", password] if password else [])
 
 
+def etcd_command(port, data, tls):
+    here, peer = f"{'https' if tls else 'http'}://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
+    words = ["etcd", "--data-dir", data, "--listen-client-urls", here, "--advertise-client-urls", here,
+             "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}",
+             "--logger", "zap", "--log-level", "fatal"]
+    return words + (["--cert-file", f"{tls}/cert.pem", "--key-file", f"{tls}/key.pem"] if tls else [])
+
+
 def start(options, folder):
     if options.name == "dynoxide":
         program = HERE / "node_modules/@dynoxide/linux-x64/dynoxide"
@@ -83,15 +92,22 @@ def start(options, folder):
         if options.secure:
             make_certificate(options.secure)
         return start_on_free_port(lambda port: redis_command(port, options.password, options.secure), folder)
+    if options.name == "etcd":
+        if options.secure:
+            make_certificate(options.secure)
+        data = options.data or f"{folder}/etcd"
+        return start_on_free_port(lambda port: etcd_command(port, data, options.secure), folder, options.port)
     return start_node([options.name, *([folder] if options.name == "s3rver" else []), *options.buckets])
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("name", choices=["dynoxide", "dynalite", "s3rver", "redis"])
+    parser.add_argument("name", choices=["dynoxide", "dynalite", "s3rver", "redis", "etcd"])
     parser.add_argument("buckets", nargs="*")
     parser.add_argument("--password", default="")
     parser.add_argument("--secure", default="")
+    parser.add_argument("--data", default="")
+    parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
     # The end of the input ends this program. A signal at that moment must not prevent the kill below: the server
     # would keep running, and hold the output of the test open.

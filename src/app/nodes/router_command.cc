@@ -6,6 +6,7 @@
 #include "app/listen_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
+#include "base/file.h"
 #include "server/router_service.h"
 
 namespace kin::app {
@@ -16,6 +17,7 @@ Examples:
   kindred router --data /srv/router --node 127.0.0.1:7700 --node 127.0.0.1:7701
   kindred router --data /srv/router --listen 0.0.0.0:8723 --token-file token --tls-cert cert.pem --tls-key key.pem \
     --node 10.0.0.7:7700 --node 10.0.0.8:7700 --node-token-file token --node-ca ca.pem
+  kindred router --meta etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/kindred --node 10.0.0.7:7700
   kindred index create papers --embed none --partitions 64 --at 127.0.0.1:8723
   kindred index add papers papers.jsonl --at 127.0.0.1:8723
   kindred search papers "tides" --at 127.0.0.1:8723
@@ -23,7 +25,8 @@ Examples:
 
 Serves indexes whose documents are spread over nodes (`kindred node`), with the JSON API of docs/api.md. Answers
 are those of one index that holds all documents. The data folder holds the maps of the indexes: which node has which
-part.)";
+part. Several routers keep them in etcd (--meta) and serve the same indexes; while etcd is away they go on with the maps
+they know, and no index can be made.)";
 
 struct RouterArguments {
   ListenFlags listen{.listen = "127.0.0.1:8723"};
@@ -31,9 +34,36 @@ struct RouterArguments {
   std::vector<std::string> nodes;
   std::string node_token_file;
   std::string node_certificates;
+  std::string tenants;
+  std::string meta;
+  std::string meta_login_file;
+  std::string meta_certificates;
   std::string log;
   bool allow_private = false;
 };
+
+// Nothing if the maps are in the data folder.
+Result<std::optional<router::EtcdOptions>> understand_meta(const RouterArguments& arguments) {
+  if (arguments.meta.empty()) {
+    if (!arguments.meta_login_file.empty() || !arguments.meta_certificates.empty())
+      return Error{Code::kInvalidArgument, "--meta-login-file and --meta-ca need --meta"};
+    return std::optional<router::EtcdOptions>();
+  }
+  auto etcd = router::parse_etcd_address(arguments.meta);
+  if (!etcd) return with_context("--meta", etcd.error());
+  etcd->access.ca_file = arguments.meta_certificates;
+  if (!arguments.meta_login_file.empty()) {
+    KIN_TRY(const std::string text, read_file(arguments.meta_login_file));
+    const std::string line = text.substr(0, text.find_first_of("\r\n"));
+    const std::size_t colon = line.find(':');
+    if (colon == 0 || colon == std::string::npos)
+      return Error{Code::kInvalidArgument, fmt::format("{}: the first line must be USER:PASSWORD",
+                                                       arguments.meta_login_file)};
+    etcd->access.user = line.substr(0, colon);
+    etcd->access.password = line.substr(colon + 1);
+  }
+  return std::optional(std::move(*etcd));
+}
 
 Result<server::RouterServiceOptions> understand_router(const RouterArguments& arguments) {
   KIN_TRY(const Listening listening, understand(arguments.listen));
@@ -48,6 +78,11 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
   if (!arguments.node_token_file.empty()) {
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
+  options.tenants = arguments.tenants;
+  KIN_TRY(options.etcd, understand_meta(arguments));
+  if (!options.etcd && arguments.data.empty())
+    return Error{Code::kInvalidArgument, "--data or --meta is needed: where are the maps?"};
+  options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   KIN_TRY(options.embedders, index_open_options(arguments.data));
   options.embedders.private_embedders = arguments.allow_private;
   return options;
@@ -63,9 +98,10 @@ Result<int> run_router(const RouterArguments& arguments, const CLI::App& verb) {
   if (!service && service.error().code == Code::kInvalidArgument)
     return wrong_usage(service.error(), verb);
   if (!service) return service.error();
-  KIN_RETURN_IF_ERROR(print(
-      fmt::format("The router is at {}, with {} nodes\nData folder: {}. Press Ctrl-C to stop.\n",
-                  (*service)->url(), arguments.nodes.size(), arguments.data)));
+  KIN_RETURN_IF_ERROR(print(fmt::format(
+      "The router is at {}, with {} nodes\n{}: {}. Press Ctrl-C to stop.\n", (*service)->url(),
+      arguments.nodes.size(), arguments.meta.empty() ? "Data folder" : "Maps",
+      arguments.meta.empty() ? arguments.data : arguments.meta)));
   KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
   wait_for_signal(stop);
   (*service)->stop();
@@ -78,7 +114,17 @@ Command add_router_command(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("router", "Serve indexes that are spread over nodes");
   const auto arguments = std::make_shared<RouterArguments>();
   verb->footer(kExamples);
-  verb->add_option("--data", arguments->data, "Folder of the maps")->type_name("DIR")->required();
+  verb->add_option("--data", arguments->data, "Folder of the maps")->type_name("DIR");
+  verb->add_option("--meta", arguments->meta,
+                   "Keep the maps in etcd (3.4 or newer) instead, for several routers")
+      ->type_name("etcd://HOST:PORT[,HOST:PORT]/PREFIX");
+  verb->add_option("--meta-login-file", arguments->meta_login_file,
+                   "File whose first line is USER:PASSWORD for etcd")
+      ->type_name("FILE");
+  verb->add_option("--meta-ca", arguments->meta_certificates,
+                   "Certificates, one of which signed etcd's (PEM); without it etcd is reached "
+                   "without TLS")
+      ->type_name("FILE");
   verb->add_option("--node", arguments->nodes,
                    "Address of a node, for new indexes; may be repeated")
       ->type_name("HOST:PORT")
@@ -92,6 +138,10 @@ Command add_router_command(CLI::App& app) {
       ->type_name("FILE");
   verb->add_flag("--allow-private", arguments->allow_private,
                  "Servers of vectors (--embed http:…) may have private addresses");
+  verb->add_option("--tenants", arguments->tenants,
+                   "File of the tenants: one JSON object a line, with name, hash of the token and "
+                   "quotas; read again when it changes")
+      ->type_name("FILE");
   add_listen_flags(*verb, arguments->listen);
   add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_router(*arguments, *verb); }};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/base64.h"
 #include "cloud/signing/digest.h"
 
 namespace kin::cloud {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/base64.h"
 #include "cloud/s3/protocol.h"
 #include "cloud/s3/xml.h"
 #include "cloud/signing/digest.h"

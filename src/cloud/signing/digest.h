@@ -1,8 +1,7 @@
-// Digests and encodings of cloud protocols. All functions are thread-safe.
+// Digests of cloud protocols. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,10 +10,6 @@ namespace kin::cloud {
 // 32 bytes.
 std::string sha256(std::string_view bytes);
 std::string hmac_sha256(std::string_view key, std::string_view bytes);
-
-std::string to_base64(std::string_view bytes);
-// Nothing if `text` is not base64 with its padding.
-std::optional<std::string> from_base64(std::string_view text);
 
 // The checksum of DynamoDB's answers (CRC-32 of IEEE 802.3).
 std::uint32_t crc32(std::string_view bytes);

@@ -64,8 +64,10 @@ Result<std::shared_ptr<const Centroids>> Shards::fetch_centroids(
   return with_context("the centroids of the index cannot be read from any shard", last);
 }
 
-CallOptions Shards::call_options(const KnownPointer& known, SteadyTime deadline) const {
+CallOptions Shards::call_options(const KnownPointer& known, std::uint32_t shard,
+                                 SteadyTime deadline) const {
   return {.map_epoch = known->map.epoch,
+          .shard = known->map.identity_of(shard),
           .deadline = std::min(deadline, options_.clock->steady_now() + options_.attempt)};
 }
 
@@ -74,8 +76,8 @@ bool Shards::tell(const KnownPointer& known, std::uint32_t shard, const Refused&
   if (refused.epoch > known->map.epoch) return false;
   // The map comes from the meta store, so the shard may believe it. If this fails, the request is
   // refused again, and so is the next.
-  [[maybe_unused]] const auto told =
-      call(*known->clients[shard], known->map.assignment_of(shard), call_options(known, deadline));
+  [[maybe_unused]] const auto told = call(*known->clients[shard], known->map.assignment_of(shard),
+                                          call_options(known, shard, deadline));
   return true;
 }
 

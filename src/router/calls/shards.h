@@ -81,7 +81,8 @@ class Shards {
   void give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane);
 
  private:
-  CallOptions call_options(const KnownPointer& known, SteadyTime deadline) const;
+  CallOptions call_options(const KnownPointer& known, std::uint32_t shard,
+                           SteadyTime deadline) const;
   // False if the shard knows a newer map than this one.
   bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
             SteadyTime deadline);
@@ -113,8 +114,8 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
     std::vector<Started<Answer>> under_way;
     for (const std::size_t i : open) {
       ++told[i].sent;
-      under_way.push_back(
-          start(*known->clients[asks[i].shard], asks[i].request, call_options(known, deadline)));
+      under_way.push_back(start(*known->clients[asks[i].shard], asks[i].request,
+                                call_options(known, asks[i].shard, deadline)));
     }
     std::vector<std::size_t> again;
     bool pause = false;

@@ -9,13 +9,18 @@ namespace {
 
 constexpr std::string_view kPlacePrefix = "place/";
 constexpr std::string_view kBlobPrefix = "blob/";
+constexpr std::string_view kIdentityKey = "identity";
 constexpr std::uint8_t kVersion = 1;
 
+std::string with_hash(std::string_view before, const Hash128& hash) {
+  std::string bytes(before);
+  append_le(bytes, hash.low);
+  append_le(bytes, hash.high);
+  return bytes;
+}
+
 std::string blob_key(const Hash128& hash) {
-  std::string key(kBlobPrefix);
-  append_le(key, hash.low);
-  append_le(key, hash.high);
-  return key;
+  return with_hash(kBlobPrefix, hash);
 }
 
 }  // namespace
@@ -43,6 +48,23 @@ Result<index::PartitionId> decode_place(std::string_view bytes) {
   if (!in.ok() || !in.rest().empty())
     return Error{Code::kDataLoss, "a place in the directory is damaged"};
   return partition;
+}
+
+std::string encode_identity(const Hash128& identity) {
+  return with_hash(std::string(1, static_cast<char>(kVersion)), identity);
+}
+
+Result<Hash128> decode_identity(std::string_view bytes) {
+  ByteReader in(bytes);
+  const auto version = in.read<std::uint8_t>();
+  if (in.ok() && version != kVersion)
+    return Error{Code::kFailedPrecondition,
+                 "the identity of a shard has a version that this program does not read"};
+  Hash128 identity{.low = in.read<std::uint64_t>()};
+  identity.high = in.read<std::uint64_t>();
+  if (!in.ok() || !in.rest().empty())
+    return Error{Code::kDataLoss, "the identity of a shard is damaged"};
+  return identity;
 }
 
 Result<std::unique_ptr<Directory>> Directory::open(const std::filesystem::path& folder,
@@ -101,6 +123,15 @@ Status Directory::store_blob(const Hash128& hash, std::string_view bytes) {
   kv::Batch batch(*store_);
   batch.put(blob_key(hash), bytes);
   return store_->write(batch);
+}
+
+Result<Hash128> Directory::keep_identity(const Hash128& identity) {
+  KIN_TRY(const auto kept, store_->get(kIdentityKey));
+  if (kept) return decode_identity(*kept);
+  kv::Batch batch(*store_);
+  batch.put(kIdentityKey, encode_identity(identity));
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  return identity;
 }
 
 Result<std::optional<std::string>> Directory::read_blob(const Hash128& hash) const {

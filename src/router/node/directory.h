@@ -25,6 +25,10 @@ std::string encode_place(index::PartitionId partition);
 // kDataLoss for bytes that no encoder wrote, kFailedPrecondition for an unknown version.
 Result<index::PartitionId> decode_place(std::string_view bytes);
 
+// The identity of a shard as it is stored; the same errors.
+std::string encode_identity(const Hash128& identity);
+Result<Hash128> decode_identity(std::string_view bytes);
+
 // Thread-safe.
 class Directory {
  public:
@@ -39,6 +43,9 @@ class Directory {
   Status store_blob(const Hash128& hash, std::string_view bytes);
   // kDataLoss if the stored bytes do not have the hash any more.
   Result<std::optional<std::string>> read_blob(const Hash128& hash) const;
+
+  // The identity of the shard: the one that was given first, which is durable on return.
+  Result<Hash128> keep_identity(const Hash128& identity);
 
   Status close() { return store_->close(); }
 

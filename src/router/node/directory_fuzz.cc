@@ -1,4 +1,4 @@
-// Whatever the decoder of places accepts must encode to what was read.
+// Whatever the decoders of a directory accept must encode to what was read.
 #include "router/node/directory.h"
 
 #include <cstdlib>
@@ -7,5 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto place = kin::router::decode_place(bytes);
   if (place.ok() && kin::router::encode_place(*place) != bytes) std::abort();
+  const auto identity = kin::router::decode_identity(bytes);
+  if (identity.ok() && kin::router::encode_identity(*identity) != bytes) std::abort();
   return 0;
 }

@@ -12,6 +12,9 @@ TEST(DirectoryFormat, BytesOnDiskStayAsTheyWere) {
   DocId id;
   id.bytes.fill('x');
   EXPECT_EQ(place_key(index::PartitionId{0x61626364}, id), "place/abcdxxxxxxxxxxxxxxxx");
+  EXPECT_EQ(encode_identity({.low = 0x6867666564636261, .high = 0x706f6e6d6c6b6a69}),
+            "\x01"
+            "abcdefghijklmnop");
 }
 
 TEST(DirectoryFormat, WhatNoEncoderWroteIsRefused) {
@@ -21,6 +24,11 @@ TEST(DirectoryFormat, WhatNoEncoderWroteIsRefused) {
   EXPECT_EQ(decode_place(bytes + "x").error().code, Code::kDataLoss);
   EXPECT_EQ(decode_place(bytes.substr(0, 4)).error().code, Code::kDataLoss);
   EXPECT_EQ(decode_place("\x02" + bytes.substr(1)).error().code, Code::kFailedPrecondition);
+  const std::string identity = encode_identity({.low = 1, .high = 2});
+  EXPECT_EQ(*decode_identity(identity), (Hash128{.low = 1, .high = 2}));
+  EXPECT_EQ(decode_identity(identity + "x").error().code, Code::kDataLoss);
+  EXPECT_EQ(decode_identity("").error().code, Code::kDataLoss);
+  EXPECT_EQ(decode_identity("\x02" + identity.substr(1)).error().code, Code::kFailedPrecondition);
 }
 
 }  // namespace

@@ -134,10 +134,11 @@ void ClusterRun::create() {
   auto centroids = Centroids::train(shard_options().spaces[0], sample, {.partitions = kPartitions});
   std::vector<std::string> names;
   for (const auto& node : nodes_) names.push_back(node->name());
-  const Status made = create_index(
-      meta, connect_from(process),
-      {.map = spread_partitions(kIndex, names, kPartitions), .centroids = std::move(*centroids)},
-      {.clock = &simulation_.clock()});
+  ShardMap map = spread_partitions(kIndex, names, kPartitions);
+  for (const std::string& name : names) map.identities.push_back(hash128(name));
+  const Status made = create_index(meta, connect_from(process),
+                                   {.map = std::move(map), .centroids = std::move(*centroids)},
+                                   {.clock = &simulation_.clock()});
   KIN_CHECK(made.ok(), made.ok() ? "" : made.error().message.c_str());
   network_.stop_process(process);
 }

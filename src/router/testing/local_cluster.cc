@@ -9,17 +9,21 @@ LocalCluster::LocalCluster(const LocalClusterOptions& options)
   KIN_CHECK(meta.ok(), "the meta store opens");
   meta_ = std::move(*meta);
   std::vector<std::string> addresses;
+  std::vector<Hash128> identities;
   for (std::size_t i = 0; i < options.shards; ++i) {
     index::ShardOptions shard = options.shard;
     shard.truth.engine = kLog;
     shard.truth.disk = &disk_;
     addresses.push_back(std::to_string(i));
-    auto host = ShardHost::open("/shard" + addresses.back(), shard);
+    const Hash128 identity = hash128(addresses.back());
+    auto host = ShardHost::open("/shard" + addresses.back(), shard, identity);
     KIN_CHECK(host.ok(), "the shard opens");
     hosts_.push_back(std::move(*host));
     clients_.push_back(std::make_shared<WatchedClient>(*hosts_.back()));
+    identities.push_back(identity);
   }
   NewIndex index{.map = spread_partitions("things", addresses, options.partitions)};
+  index.map.identities = identities;
   if (!options.sample.empty()) {
     auto centroids = Centroids::train(options.shard.spaces.at(0), options.sample,
                                       {.partitions = options.partitions, .shards = options.shards});

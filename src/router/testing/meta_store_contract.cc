@@ -52,9 +52,12 @@ TEST_P(MetaStoreContract, AValueIsWrittenOnlyOverTheOneThatWasRead) {
 TEST_P(MetaStoreContract, AKeyIsRemovedOnlyInTheStateThatWasRead) {
   const auto first = swap("map/a", 0, "one");
   EXPECT_EQ(swap("map/a", *first + 1, std::nullopt), std::nullopt);
-  EXPECT_TRUE(swap("map/a", *first, std::nullopt).has_value());
+  const auto removed = swap("map/a", *first, std::nullopt);
+  ASSERT_TRUE(removed.has_value());
   EXPECT_EQ(value("map/a"), "-");
   EXPECT_EQ(swap("map/a", *first, "two"), std::nullopt);  // revisions do not come again
+  EXPECT_EQ(swap("map/a", *removed, "two"), std::nullopt);
+  EXPECT_TRUE(swap("map/a", 0, std::nullopt).has_value());  // there is nothing to remove
   EXPECT_TRUE(swap("map/a", 0, "two").has_value());
   EXPECT_EQ(value("map/a"), "two");
 }

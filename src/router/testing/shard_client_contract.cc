@@ -334,4 +334,28 @@ TEST_P(ShardClientContract, CallsAreUnderWayTogether) {
   start(client(), HealthRequest{}, options());  // nobody waits
 }
 
+TEST_P(ShardClientContract, AShardDoesNothingForACallerWhoMeansAnotherOne) {
+  assign();
+  const Hash128 own = ask(HealthRequest{}).shard;
+  EXPECT_NE(own, Hash128{});
+  CallOptions meant = options();
+  meant.shard = own;
+  EXPECT_TRUE(call(client(), HealthRequest{}, meant).ok());
+  reached().restart();
+  meant = options();
+  meant.shard = own;  // which a restart does not change
+  EXPECT_TRUE(call(client(), HealthRequest{}, meant).ok());
+  meant.shard = {.low = own.low + 1, .high = own.high};
+  const WriteRequest asked = request(1, {put("a", "tide")});
+  const auto refused = call(client(), asked, meant);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
+  // Nor is it told what it owns.
+  const AssignRequest told{
+      .owners = {{.partition = PartitionId{3}, .epoch = kEpoch + 1, .owned = true}}};
+  EXPECT_FALSE(call(client(), told, meant).ok());
+  EXPECT_FALSE(get("a"));
+  EXPECT_EQ(ask(HealthRequest{}).epoch, kEpoch);
+}
+
 }  // namespace kin::router

@@ -26,7 +26,7 @@ void SimulatedNode::open() {
   options.truth.engine = kv::StoreOptions::Engine::kLog;
   options.truth.disk = disk_.get();
   options.clock = &simulation_.clock();
-  auto opened = ShardHost::open("/" + name_, std::move(options));
+  auto opened = ShardHost::open("/" + name_, std::move(options), hash128(name_));
   KIN_CHECK(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
   host_ = std::move(*opened);
   process_ = network_.start_process(name_);
@@ -131,13 +131,14 @@ Started<Response> SimulatedClient::start(Request request, const CallOptions& opt
     auto message = std::make_shared<Request>(std::move(request));
     const auto arrive = [&simulation = simulation_, &network = network_, &node = node_,
                          from = from_, to, what, message, take, epoch = options.map_epoch,
-                         time_left = options.deadline - simulation_.now()] {
+                         shard = options.shard, time_left = options.deadline - simulation_.now()] {
       const auto answer = [&network, from, to, what, take](const Reply<Response>& reply) {
         network.send(to, from, "answer to " + what, [take, reply] { take(reply); });
       };
       // Machines have clocks of their own: what travels is the time left, so that a message that
       // is late is served all the same.
-      node.receive(*message, {.map_epoch = epoch, .deadline = simulation.now() + time_left},
+      node.receive(*message,
+                   {.map_epoch = epoch, .shard = shard, .deadline = simulation.now() + time_left},
                    answer);
     };
     network_.send(from_, to, what, arrive);

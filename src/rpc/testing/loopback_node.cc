@@ -29,7 +29,8 @@ void LoopbackNode::stop() {
 }
 
 void LoopbackNode::start() {
-  auto host = router::ShardHost::open(folder_.path() / "shard", router::contract_options());
+  auto host = router::ShardHost::open(folder_.path() / "shard", router::contract_options(),
+                                      hash128(folder_.path().string()));
   KIN_CHECK(host.ok(), "the shard opens");
   host_ = std::move(*host);
   indexes_ = std::make_unique<OneIndex>(host_);

@@ -58,11 +58,14 @@ Error Reader::failure() const {
 void to_wire(const Call& call, v1::CallRequest& message) {
   message.set_index(call.index);
   message.set_map_epoch(call.map_epoch);
+  message.set_shard(to_bytes(call.shard));
   Writer().put(call.request, *message.mutable_request());
 }
 
 Result<Call> from_wire(const v1::CallRequest& message) {
   Call call{.index = message.index(), .map_epoch = message.map_epoch()};
+  if (!from_bytes(message.shard(), call.shard))
+    return Error{Code::kInvalidArgument, "the field \"shard\" of a call is not an identity"};
   Reader reader;
   reader.take(message.request(), call.request);
   KIN_RETURN_IF_ERROR(reader.status());

@@ -21,6 +21,7 @@ namespace kin::rpc {
 struct Call {
   std::string index = {};
   std::uint64_t map_epoch = 0;
+  Hash128 shard = {};  // router::CallOptions::shard
   router::Request request = {};
 };
 

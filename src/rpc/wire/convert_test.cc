@@ -54,6 +54,7 @@ TEST(Convert, EveryRequestArrivesAsItWasSent) {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
       const Call call{.index = "papers",
                       .map_epoch = seed,
+                      .shard = {.low = seed, .high = kind},
                       .request = random_value<Request, v1::Request>(kind, seed)};
       v1::CallRequest message;
       to_wire(call, message);
@@ -61,6 +62,7 @@ TEST(Convert, EveryRequestArrivesAsItWasSent) {
       ASSERT_TRUE(arrived.ok()) << arrived.error().message;
       EXPECT_EQ(arrived->index, "papers");
       EXPECT_EQ(arrived->map_epoch, seed);
+      EXPECT_EQ(arrived->shard, call.shard);
       ASSERT_EQ(printed(arrived->request, v1::Request()), printed(call.request, v1::Request()));
     }
   }

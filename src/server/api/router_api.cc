@@ -1,9 +1,13 @@
 #include "server/api/router_api.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/ascii.h"
 #include "base/json_writer.h"
 #include "server/api/index_answers.h"
 #include "server/api/index_requests.h"
+#include "server/tenants/names.h"
 
 namespace kin::server {
 namespace {
@@ -95,13 +99,33 @@ Result<Response> index_answer(int status, const std::string& name, RoutedIndex& 
   return json_response(status, json.end().take());
 }
 
-Result<Response> list_answer(RoutedIndexes& indexes) {
+// The full name of an index that the caller calls `name`. The operator may use full names.
+Result<std::string> name_for(const Request& request, const std::string& name) {
+  if (request.tenant.empty()) {
+    KIN_RETURN_IF_ERROR(check_full_name(name));
+  } else {
+    KIN_RETURN_IF_ERROR(search::check_name(name));
+  }
+  return full_name(request.tenant, name);
+}
+
+// The reverse, for answers. Nothing if it is not the caller's.
+std::optional<std::string> shown_to(const Request& request, const std::string& name) {
+  if (request.tenant.empty()) return name;
+  const std::string own = full_name(request.tenant, "");
+  if (!name.starts_with(own)) return std::nullopt;
+  return name.substr(own.size());
+}
+
+Result<Response> list_answer(RoutedIndexes& indexes, const Request& request) {
   KIN_TRY(const auto names, indexes.names());
   JsonWriter json;
   json.begin_object().key("indexes").begin_array();
   for (const std::string& name : names) {
+    const auto shown = shown_to(request, name);
+    if (!shown) continue;
     KIN_TRY(const auto index, indexes.open(name));
-    write_index(json, name, *index);
+    write_index(json, *shown, *index);
   }
   return json_response(200, json.end().end().take());
 }
@@ -109,15 +133,35 @@ Result<Response> list_answer(RoutedIndexes& indexes) {
 Result<Response> create_answer(RoutedIndexes& indexes, const Request& request) {
   KIN_TRY(const auto made, new_index_in(request));
   const std::uint32_t partitions = made.partitions == 0 ? kUsualPartitions : made.partitions;
-  KIN_RETURN_IF_ERROR(indexes.create(made.name, made.config, partitions));
-  KIN_TRY(const auto index, indexes.open(made.name));
+  const std::string name = full_name(request.tenant, made.name);
+  KIN_RETURN_IF_ERROR(indexes.create(name, made.config, partitions));
+  KIN_TRY(const auto index, indexes.open(name));
   return index_answer(201, made.name, *index);
 }
 
-Result<Response> add_answer(RoutedIndex& index, const Request& request) {
+// How many of the documents are not in the index yet.
+Result<std::uint64_t> count_new(RoutedIndex& index, std::span<const search::Document> documents) {
+  std::set<DocId> ids;
+  for (const search::Document& document : documents) ids.insert(search::doc_id(document.id));
+  const std::vector<DocId> asked(ids.begin(), ids.end());
+  KIN_TRY(const auto found, index.shards().get(asked, {.vectors = false, .summaries = false}));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(found, [](const auto& entity) { return !entity.has_value(); }));
+}
+
+Result<Response> add_answer(RoutedIndex& index, const Request& request, Tenants* tenants) {
   KIN_TRY(const auto documents, documents_in(request));
-  KIN_TRY(const std::uint64_t added, index.add(documents));
-  return json_response(200, JsonWriter().begin_object().field("added", added).end().take());
+  Usage write{.entities = documents.size(), .bytes = request.body.size()};
+  const bool counts = tenants != nullptr && !request.tenant.empty();
+  if (counts) {
+    auto refusal =
+        tenants->reserve(request.tenant, write, [&] { return count_new(index, documents); });
+    if (refusal) return std::move(*refusal);
+  }
+  const auto added = index.add(documents);
+  if (counts) tenants->settle(request.tenant, write);
+  if (!added.ok()) return added.error();
+  return json_response(200, JsonWriter().begin_object().field("added", *added).end().take());
 }
 
 // Reads "partition" or "partition:number", which a page gave as `next`.
@@ -165,27 +209,32 @@ Result<Response> check_answer(RoutedIndex& index, const Request&) {
 
 using Ask = std::function<Result<Response>(RoutedIndex& index, const Request& request)>;
 
+Result<Response> ask_index(RoutedIndexes& indexes, const Request& request, const std::string& name,
+                           const Ask& ask) {
+  KIN_TRY(const std::string full, name_for(request, name));
+  KIN_TRY(const auto index, indexes.open(full));
+  return ask(*index, request);
+}
+
 // A route about one index. Its handler waits for nodes.
 Route about_index(RoutedIndexes& indexes, std::string method, std::string below, Ask ask) {
   return {.method = std::move(method),
           .pattern = "/api/v1/indexes/{name}" + std::move(below),
           .named_handler =
               [&indexes, ask = std::move(ask)](const Request& request, const std::string& name) {
-                const auto index = indexes.open(name);
-                return index ? or_error(ask(**index, request), Blame::kRemote)
-                             : error_response(index.error(), Blame::kRemote);
+                return or_error(ask_index(indexes, request, name, ask), Blame::kRemote);
               },
           .lane = Lane::kSlow};
 }
 
 }  // namespace
 
-void add_router_api(RouteTable& routes, RoutedIndexes& indexes) {
+void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants) {
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes",
               .handler =
-                  [&indexes](const Request&, std::uint64_t) {
-                    return or_error(list_answer(indexes), Blame::kRemote);
+                  [&indexes](const Request& request, std::uint64_t) {
+                    return or_error(list_answer(indexes, request), Blame::kRemote);
                   },
               .lane = Lane::kSlow});
   routes.add({.method = "POST",
@@ -198,13 +247,17 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes) {
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
               .named_handler =
-                  [&indexes](const Request&, const std::string& name) {
-                    const auto index = indexes.open(name);
-                    return index ? or_error(index_answer(200, name, **index), Blame::kRemote)
-                                 : error_response(index.error(), Blame::kRemote);
+                  [&indexes](const Request& request, const std::string& name) {
+                    const Ask show = [&](RoutedIndex& index, const Request&) {
+                      return index_answer(200, name, index);
+                    };
+                    return or_error(ask_index(indexes, request, name, show), Blame::kRemote);
                   },
               .lane = Lane::kSlow});
-  Route add = about_index(indexes, "POST", "/documents", add_answer);
+  Route add = about_index(indexes, "POST", "/documents",
+                          [tenants](RoutedIndex& index, const Request& request) {
+                            return add_answer(index, request, tenants);
+                          });
   add.most_body = kLargestBatch;
   routes.add(std::move(add));
   routes.add(about_index(indexes, "GET", "/shards", shards_answer));

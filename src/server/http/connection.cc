@@ -239,15 +239,17 @@ class Connection final : public AnyConnection,
 
   void answer() {
     expire_never();
+    request_.tenant = plan_.tenant;
     // Inline handlers do not block, so a hand-over would only cost time.
     if (plan_.lane == Lane::kInline) return respond(run_answer());
     TaskPool& pool = plan_.lane == Lane::kSlow ? *core_.slow : *core_.quick;
-    const bool taken = pool.submit([self = this->shared_from_this()] {
+    const auto run = [self = this->shared_from_this()] {
       // The strand does not touch request_ and plan_ until this has posted back.
       auto response = std::make_shared<Response>(self->run_answer());
       asio::post(self->stream_.get_executor(),
                  [self, response] { self->respond(std::move(*response)); });
-    });
+    };
+    const bool taken = pool.submit(run, {.name = plan_.tenant, .weight = plan_.weight});
     if (!taken) respond(error_response(503, "the server is busy: try again later"));
   }
 

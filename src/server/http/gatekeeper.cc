@@ -19,15 +19,6 @@ constexpr auto kFirstDelay = std::chrono::milliseconds(250);
 constexpr std::int64_t kMostDelays = 16;      // of kFirstDelay: four seconds
 constexpr std::int64_t kForgiveSeconds = 60;  // without a failure
 
-std::string sha256(std::string_view text) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned length = 0;
-  KIN_CHECK(
-      ::EVP_Digest(text.data(), text.size(), digest.data(), &length, ::EVP_sha256(), nullptr) == 1,
-      "SHA-256 is always there");
-  return {reinterpret_cast<const char*>(digest.data()), length};
-}
-
 // Compares digests, so that the time does not depend on where the secrets differ.
 bool same_secret(std::string_view given, const std::string& digest) {
   const std::string other = sha256(given);
@@ -84,6 +75,15 @@ std::string_view cookie_value(std::string_view cookies) {
 }
 
 }  // namespace
+
+std::string sha256(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  KIN_CHECK(
+      ::EVP_Digest(text.data(), text.size(), digest.data(), &length, ::EVP_sha256(), nullptr) == 1,
+      "SHA-256 is always there");
+  return {reinterpret_cast<const char*>(digest.data()), length};
+}
 
 std::vector<net::Header> security_headers() {
   return {{"Content-Security-Policy",
@@ -194,33 +194,44 @@ std::optional<Response> Gatekeeper::check_body(const Request& request, BodyKind 
   return error_response(415, "the request needs Content-Type: application/json");
 }
 
-std::optional<Response> Gatekeeper::check_token_of(const Request& request) {
-  if (options_.token.empty()) return std::nullopt;
+bool Gatekeeper::is_own(std::string_view secret, const std::string& digest) const {
+  return !options_.token.empty() && same_secret(secret, digest);
+}
+
+Gatekeeper::Admission Gatekeeper::admit(const Request& request) {
+  if (!needs_token()) return {};
+  const auto passes_if = [&](bool right) -> Admission {
+    if (right) return {};
+    return {.refusal = wrong_token()};
+  };
   if (request.path == "/") {
     if (const auto token = request.parameter("token")) {
-      if (!same_secret(*token, token_digest_)) return wrong_token();
-      return Response{
-          .status = 303,
-          .headers = {{"Location", "/"}, {"Cache-Control", "no-store"}, cookie_for(request)}};
+      if (!is_own(*token, token_digest_)) return passes_if(false);
+      return {
+          .refusal = Response{
+              .status = 303,
+              .headers = {{"Location", "/"}, {"Cache-Control", "no-store"}, cookie_for(request)}}};
     }
   }
   if (is_timeline_feed(request.path)) {
     if (const auto token = request.parameter("token"))
-      return same_secret(*token, feed_token_digest_) ? std::nullopt : std::optional(wrong_token());
+      return passes_if(is_own(*token, feed_token_digest_));
   }
   static constexpr std::string_view kBearer = "bearer ";
   const std::string_view authorization = request.header("Authorization");
   if (ascii_lowered(authorization.substr(0, kBearer.size())) == kBearer) {
-    if (same_secret(authorization.substr(kBearer.size()), token_digest_)) return std::nullopt;
-    return wrong_token();
+    const std::string_view token = authorization.substr(kBearer.size());
+    if (is_own(token, token_digest_)) return {};
+    auto tenant = options_.tenant_of ? options_.tenant_of(token) : std::nullopt;
+    if (!tenant) return passes_if(false);
+    return {.tenant = std::move(*tenant)};
   }
   const std::string_view cookie = cookie_value(request.header("Cookie"));
-  if (!cookie.empty() && same_secret(cookie, cookie_digest_)) return std::nullopt;
-  if (!cookie.empty()) return wrong_token();
+  if (!cookie.empty()) return passes_if(is_own(cookie, cookie_digest_));
   Response response = error_response(
       401, "a token is needed: log in on the page, or send Authorization: Bearer TOKEN");
   response.headers.push_back({"WWW-Authenticate", "Bearer"});
-  return response;
+  return {.refusal = std::move(response)};
 }
 
 net::Header Gatekeeper::cookie_for(const Request& request) const {
@@ -233,8 +244,8 @@ net::Header Gatekeeper::cookie_for(const Request& request) const {
 }
 
 Response Gatekeeper::log_in(const Request& request, std::string_view token) {
-  if (options_.token.empty()) return Response{.status = 204};
-  if (!same_secret(token, token_digest_)) return wrong_token();
+  if (!needs_token()) return Response{.status = 204};
+  if (!is_own(token, token_digest_)) return wrong_token();
   return Response{.status = 204, .headers = {{"Cache-Control", "no-store"}, cookie_for(request)}};
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct GateOptions {
   // "https://news.example.org": how browsers reach the server through a reverse proxy; may be
   // empty. Its name is accepted in Host, and its origin in requests that change something.
   std::string public_origin{};
+  // The tenant whose token this is; nothing if it is nobody's. If set, every request needs the
+  // token above or a tenant's.
+  std::function<std::optional<std::string>(std::string_view token)> tenant_of{};
   Clock* clock = &system_clock();  // for the delay of wrong tokens
 };
 
@@ -33,6 +37,9 @@ std::vector<net::Header> security_headers();
 // "https://news.example.org/". kInvalidArgument unless it is http or https, a host and at most a
 // port. Thread-safe.
 Result<std::string> parse_public_url(std::string_view url);
+
+// The digest, 32 bytes. Thread-safe.
+std::string sha256(std::string_view text);
 
 // kInvalidArgument unless the token has at least 16 characters, all of them letters, digits or
 // "-._~+/=". Thread-safe.
@@ -49,7 +56,13 @@ class Gatekeeper {
   // Checks the token. For every route that is not open, and for "/?token=…", which sets the cookie.
   // The timeline as a feed may be read with the feed token in its address instead: readers cannot
   // send header fields.
-  std::optional<Response> check_token_of(const Request& request);
+  std::optional<Response> check_token_of(const Request& request) { return admit(request).refusal; }
+  // The same, and whose request it is.
+  struct Admission {
+    std::optional<Response> refusal{};
+    std::string tenant{};  // see Request::tenant
+  };
+  Admission admit(const Request& request);
   // The answer to a log-in with `token`: 204 with the cookie, or a refusal.
   Response log_in(const Request& request, std::string_view token);
   // Takes the cookie back.
@@ -64,6 +77,9 @@ class Gatekeeper {
   std::optional<Response> check_host(const Request& request) const;
   std::optional<Response> check_site(const Request& request) const;
   Response wrong_token();
+  bool needs_token() const { return !options_.token.empty() || options_.tenant_of; }
+  // Whether a secret is the one of this digest, which is made of the token. There is none without.
+  bool is_own(std::string_view secret, const std::string& digest) const;
   // The header field that sets the cookie.
   net::Header cookie_for(const Request& request) const;
 

@@ -26,6 +26,7 @@ constexpr StatusWords kStatuses[] = {
     {409, "Conflict", "conflict"},
     {413, "Content Too Large", "too_large"},
     {415, "Unsupported Media Type", "unsupported_type"},
+    {429, "Too Many Requests", "too_many_requests"},
     {431, "Request Header Fields Too Large", "too_large"},
     {500, "Internal Server Error", "internal"},
     {502, "Bad Gateway", "unavailable"},

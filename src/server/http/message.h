@@ -28,6 +28,9 @@ struct Request {
   std::vector<Parameter> query{};  // decoded, in order
   std::vector<net::Header> headers{};
   std::string body{};
+  // Whose request it is, as the server knows by the credential; empty: the operator's, or there are
+  // no tenants. Nothing that the client writes sets it.
+  std::string tenant{};
 
   // The value of a field; empty if there is none.
   std::string_view header(std::string_view name) const {

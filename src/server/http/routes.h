@@ -34,6 +34,8 @@ struct Plan {
   std::size_t most_body = kUsualBody;
   BodyKind body = BodyKind::kJson;
   bool open = false;         // needs no token, because it holds no user data
+  std::string tenant{};      // Request::tenant of the request
+  std::uint32_t weight = 1;  // of the tenant among those whose requests wait
   std::string_view route{};  // the pattern; empty if there is no route
 };
 

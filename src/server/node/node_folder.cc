@@ -6,14 +6,15 @@
 
 #include "base/file.h"
 #include "search/index_config.h"
-#include "search/index_folder.h"
+#include "server/tenants/names.h"
 
 namespace kin::server {
 
 namespace fs = std::filesystem;
 
-Result<std::unique_ptr<NodeFolder>> NodeFolder::open(fs::path folder, Clock& clock) {
-  std::unique_ptr<NodeFolder> node(new NodeFolder(std::move(folder), clock));
+Result<std::unique_ptr<NodeFolder>> NodeFolder::open(fs::path folder, Clock& clock,
+                                                     DrawIdentity draw) {
+  std::unique_ptr<NodeFolder> node(new NodeFolder(std::move(folder), clock, std::move(draw)));
   std::error_code problem;
   for (fs::directory_iterator at(node->folder_, problem), end; !problem && at != end;
        at.increment(problem)) {
@@ -37,7 +38,8 @@ Result<NodeFolder::Served> NodeFolder::open_shard(const std::string& name,
   KIN_TRY(const search::IndexConfig config, search::decode_config(settings));
   KIN_TRY(index::ShardOptions options, search::node_shard_options(config));
   options.clock = &clock_;
-  KIN_TRY(auto host, router::ShardHost::open(folder_ / name / search::kShardName, options));
+  KIN_TRY(auto host,
+          router::ShardHost::open(folder_ / name / search::kShardName, options, draw_()));
   return Served{.settings = settings, .host = std::move(host)};
 }
 
@@ -48,16 +50,39 @@ Result<std::shared_ptr<router::ShardHost>> NodeFolder::find(const std::string& i
   return Error{Code::kNotFound, fmt::format("the node has no shard of an index \"{}\"", index)};
 }
 
+Status NodeFolder::discard(const std::string& name) const {
+  std::error_code problem;
+  // The settings first: a folder without them does not count.
+  fs::remove(folder_ / name / search::kConfigName, problem);
+  if (!problem) fs::remove_all(folder_ / name, problem);
+  if (!problem) return Done{};
+  return Error{Code::kUnavailable,
+               fmt::format("{}: {}", (folder_ / name).string(), problem.message())};
+}
+
 Status NodeFolder::create(const rpc::ServedIndex& index) {
-  KIN_RETURN_IF_ERROR(search::check_name(index.name));
+  KIN_RETURN_IF_ERROR(check_full_name(index.name));
   const std::lock_guard creating(creating_);
+  std::shared_ptr<router::ShardHost> left;  // by an index that did not come about
   {
     const std::lock_guard lock(mutex_);
     const auto there = served_.find(index.name);
     if (there != served_.end() && there->second.settings == index.settings) return Done{};
-    if (there != served_.end())
+    // Whoever works on it holds it, too.
+    const bool is_left = there != served_.end() && !there->second.host->is_assigned() &&
+                         there->second.host.use_count() == 1;
+    if (there != served_.end() && !is_left)
       return Error{Code::kFailedPrecondition,
                    fmt::format("the node has an index \"{}\" with other settings", index.name)};
+    if (is_left) {
+      left = std::move(there->second.host);
+      served_.erase(there);
+    }
+  }
+  if (left) {
+    KIN_RETURN_IF_ERROR(left->close());
+    left.reset();
+    KIN_RETURN_IF_ERROR(discard(index.name));
   }
   KIN_TRY(Served made, open_shard(index.name, index.settings));
   // The settings come last: a folder without them does not count.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "base/step.h"
 #include "router/shard_host.h"
@@ -24,12 +26,17 @@ struct NamedStats {
 // Settings are those of docs/formats.md, "An index's settings". Thread-safe; starts no thread.
 class NodeFolder final : public rpc::ServedIndexes {
  public:
+  // Draws the identity of a new shard; never the same twice, on any node.
+  using DrawIdentity = std::function<Hash128()>;
+
   // Opens all shards of the folder, which need not exist. `clock` must outlive it.
-  static Result<std::unique_ptr<NodeFolder>> open(std::filesystem::path folder, Clock& clock);
+  static Result<std::unique_ptr<NodeFolder>> open(std::filesystem::path folder, Clock& clock,
+                                                  DrawIdentity draw);
 
   Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) override;
   // kInvalidArgument for a name or settings that are not valid, kFailedPrecondition for settings
-  // that a node cannot serve.
+  // that a node cannot serve. A shard with other settings that was never told what it owns is what
+  // an index left that did not come about, and is replaced.
   Status create(const rpc::ServedIndex& index) override;
   Result<std::vector<rpc::ServedIndex>> list() override;
 
@@ -45,14 +52,17 @@ class NodeFolder final : public rpc::ServedIndexes {
     std::string settings = {};
     std::shared_ptr<router::ShardHost> host = {};
   };
-  NodeFolder(std::filesystem::path folder, Clock& clock)
-      : folder_(std::move(folder)), clock_(clock) {}
+  NodeFolder(std::filesystem::path folder, Clock& clock, DrawIdentity draw)
+      : folder_(std::move(folder)), clock_(clock), draw_(std::move(draw)) {}
   // All shards as they are now, so that nobody waits for work on one of them.
   std::map<std::string, Served> served();
   Result<Served> open_shard(const std::string& name, const std::string& settings) const;
+  // Removes the files of a shard that belongs to no index.
+  Status discard(const std::string& name) const;
 
   const std::filesystem::path folder_;
   Clock& clock_;
+  const DrawIdentity draw_;
   std::mutex creating_;  // held while a shard is made; taken before mutex_
   std::mutex mutex_;     // guards the map
   std::map<std::string, Served> served_;

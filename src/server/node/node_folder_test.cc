@@ -13,7 +13,8 @@ class NodeFolderTest : public testing::Test {
   NodeFolderTest() { reopen(); }
   void reopen() {
     node_.reset();
-    auto opened = NodeFolder::open(scratch_.path() / "node", system_clock());
+    auto opened = NodeFolder::open(scratch_.path() / "node", system_clock(),
+                                   [this] { return Hash128{.low = ++drawn_}; });
     KIN_CHECK(opened.ok(), "the folder opens");
     node_ = std::move(*opened);
   }
@@ -28,6 +29,7 @@ class NodeFolderTest : public testing::Test {
     return made.error().code;
   }
 
+  std::uint64_t drawn_ = 0;
   TemporaryFolder scratch_ = std::move(*TemporaryFolder::create());
   std::unique_ptr<NodeFolder> node_;
 };
@@ -50,9 +52,19 @@ TEST_F(NodeFolderTest, IndexesThatANodeCannotServeAreRefused) {
   EXPECT_EQ(failure({.name = "papers", .settings = "no settings"}), Code::kDataLoss);
   EXPECT_EQ(failure({.name = "papers", .settings = settings("corpus")}), Code::kFailedPrecondition);
   ASSERT_TRUE(node_->create({.name = "papers", .settings = settings("none")}).ok());
+  const router::AssignRequest owns{.owners = {{.epoch = 1, .owned = true}}};
+  ASSERT_TRUE((*node_->find("papers"))->serve(owns, {}).ok());
   EXPECT_EQ(failure({.name = "papers", .settings = settings("", 8)}), Code::kFailedPrecondition);
   reopen();
   EXPECT_EQ(node_->list()->size(), 1U);
+}
+
+TEST_F(NodeFolderTest, AShardThatAnUnfinishedIndexLeftIsReplacedByOneWithOtherSettings) {
+  ASSERT_TRUE(node_->create({.name = "papers", .settings = settings("none")}).ok());
+  const rpc::ServedIndex other{.name = "papers", .settings = settings("", 8)};
+  ASSERT_TRUE(node_->create(other).ok());
+  reopen();
+  EXPECT_THAT(*node_->list(), testing::ElementsAre(other));
 }
 
 }  // namespace

@@ -111,7 +111,9 @@ Plan Site::admit(const Request& head) {
             .open = true};
   // The page is open to everybody, but a token in its address is a log-in.
   if (!plan.open || (head.path == "/" && head.parameter("token"))) {
-    if (auto refusal = gatekeeper_.check_token_of(head)) return {.refusal = std::move(refusal)};
+    auto admission = gatekeeper_.admit(head);
+    if (admission.refusal) return {.refusal = std::move(admission.refusal)};
+    plan.tenant = std::move(admission.tenant);
   }
   if (plan.refusal) return plan;
   if (auto refusal = gatekeeper_.check_body(head, plan.body))

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "search/embedding.h"
-#include "search/index_folder.h"
 #include "server/routed/measured_client.h"
+#include "server/tenants/names.h"
 
 namespace kin::server {
 namespace {
@@ -58,17 +58,22 @@ Result<std::vector<std::string>> RoutedIndexes::names() {
   return names;
 }
 
-Status RoutedIndexes::keep_settings(const std::string& name, const std::string& settings) {
-  KIN_TRY(const auto now, meta_.get(settings_key(name)));
-  KIN_TRY(const auto written, meta_.swap(settings_key(name), now ? now->revision : 0, settings));
-  if (written) return Done{};
-  return Error{Code::kFailedPrecondition,
-               fmt::format("somebody else makes the index \"{}\" now", name)};
+Result<std::optional<search::IndexConfig>> RoutedIndexes::config_of(const std::string& name) {
+  KIN_TRY(const auto value, meta_.get(router::map_key(name)));
+  if (!value) return std::optional<search::IndexConfig>();
+  KIN_TRY(router::ShardMap map, router::decode_shard_map(value->bytes));
+  if (map.settings.empty()) {  // an older map
+    KIN_TRY(const auto apart, meta_.get(settings_key(name)));
+    if (!apart) return std::optional<search::IndexConfig>();
+    map.settings = apart->bytes;
+  }
+  KIN_TRY(search::IndexConfig config, search::decode_config(map.settings));
+  return std::optional(std::move(config));
 }
 
 Status RoutedIndexes::create(const std::string& name, const search::IndexConfig& asked,
                              std::size_t partitions) {
-  KIN_RETURN_IF_ERROR(search::check_name(name));
+  KIN_RETURN_IF_ERROR(check_full_name(name));
   KIN_TRY(const search::IndexConfig config, search::with_dimension(asked, options_.embedders));
   KIN_TRY([[maybe_unused]] const auto options, search::node_shard_options(config));
   if (options_.nodes.empty())
@@ -82,10 +87,12 @@ Status RoutedIndexes::create(const std::string& name, const search::IndexConfig&
     KIN_TRY(const auto node, connection(address));
     KIN_RETURN_IF_ERROR(node->create_index({.name = name, .settings = settings}));
   }
-  KIN_RETURN_IF_ERROR(keep_settings(name, settings));
-  return router::create_index(meta_, connect_to(name),
-                              {.map = router::spread_partitions(name, options_.nodes, partitions)},
-                              options_.routing);
+  router::ShardMap made = router::spread_partitions(name, options_.nodes, partitions);
+  KIN_TRY(made.identities,
+          router::read_identities(connect_to(name), made.shards, options_.routing));
+  made.settings = settings;
+  // Of several routers that make the index at once, one writes the map.
+  return router::create_index(meta_, connect_to(name), {.map = std::move(made)}, options_.routing);
 }
 
 Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name) {
@@ -93,26 +100,39 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
     const std::lock_guard lock(mutex_);
     if (const auto known = opened_.find(name); known != opened_.end()) return known->second;
   }
-  KIN_RETURN_IF_ERROR(search::check_name(name));
-  KIN_TRY(const auto map, meta_.get(router::map_key(name)));
-  KIN_TRY(const auto settings, meta_.get(settings_key(name)));
-  if (!map || !settings)
-    return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
-  KIN_TRY(search::IndexConfig config, search::decode_config(settings->bytes));
-  KIN_TRY(const index::ShardOptions shard, search::node_shard_options(config));
+  KIN_RETURN_IF_ERROR(check_full_name(name));
+  KIN_TRY(auto config, config_of(name));
+  if (!config) return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
+  KIN_TRY(const index::ShardOptions shard, search::node_shard_options(*config));
   router::RouterOptions routing = options_.routing;
   routing.text = index::text_options(shard);
   KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
   std::shared_ptr<const embed::Embedder> embedder;
-  if (config.embed.is_opened_by_name()) {
-    KIN_TRY(embedder, search::open_embedder(config, options_.embedders, search::Use::kExisting));
+  if (config->embed.is_opened_by_name()) {
+    KIN_TRY(embedder, search::open_embedder(*config, options_.embedders, search::Use::kExisting));
   }
   const std::lock_guard lock(mutex_);
   auto& index = opened_[name];
   if (!index)
-    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router), std::move(embedder),
-                                          *options_.routing.clock);
+    index = std::make_shared<RoutedIndex>(std::move(*config), std::move(router),
+                                          std::move(embedder), *options_.routing.clock);
   return index;
+}
+
+Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix) {
+  KIN_TRY(const auto all, names());
+  Storage sum;
+  for (const std::string& name : all) {
+    if (!name.starts_with(prefix)) continue;
+    KIN_TRY(const auto index, open(name));
+    for (const auto& shard : index->shards().stats()) {
+      if (!shard.ok()) return shard.error();
+      const kv::StoreUsage& truth = shard->stats.truth;
+      sum.entities += shard->stats.counters.entities;
+      sum.bytes += truth.disk_bytes + truth.write_buffer_bytes + shard->stats.text_bytes;
+    }
+  }
+  return sum;
 }
 
 }  // namespace kin::server

@@ -1,10 +1,11 @@
-// All indexes that a router serves, by name.
+// All indexes that a router serves, by name. Names are full ones (server/tenants/names.h).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct RoutedOptions {
   Metrics* metrics = nullptr;  // gets the calls to nodes; must outlive the indexes
 };
 
-// Maps and settings are in the meta store: `map/` and `settings/` before the name. Thread-safe.
+// Maps are in the meta store, each with the settings of its index. Thread-safe.
 class RoutedIndexes {
  public:
   // `meta` must outlive it.
@@ -41,11 +42,18 @@ class RoutedIndexes {
   // kNotFound if there is no such index.
   Result<std::shared_ptr<RoutedIndex>> open(const std::string& name);
 
+  // The sum over the shards of all indexes whose names begin so.
+  struct Storage {
+    std::uint64_t entities = 0;
+    std::uint64_t bytes = 0;  // on the nodes' disks, as far as nodes know
+  };
+  Result<Storage> storage(const std::string& prefix);
+
  private:
   Result<std::shared_ptr<rpc::NodeConnection>> connection(const std::string& address);
   router::Connect connect_to(const std::string& name);
-  // Settings are written before the map, which makes the index exist.
-  Status keep_settings(const std::string& name, const std::string& settings);
+  // Nothing if there is no such index.
+  Result<std::optional<search::IndexConfig>> config_of(const std::string& name);
 
   router::MetaStore& meta_;
   const RoutedOptions options_;

@@ -15,7 +15,8 @@ Result<bool> check_safety(const Exposure& exposure) {
   const bool loopback = net::classify(*address) == net::AddressKind::kLoopback;
   if (!exposure.token.empty()) KIN_RETURN_IF_ERROR(check_token(exposure.token));
   // A token without TLS could be read on the way.
-  if (loopback || (!exposure.token.empty() && exposure.has_tls)) return loopback;
+  const bool has_token = !exposure.token.empty() || exposure.has_tenants;
+  if (loopback || (has_token && exposure.has_tls)) return loopback;
   return Error{
       Code::kInvalidArgument,
       fmt::format("{} can be reached by other machines, so a token and TLS are both needed: "

@@ -13,6 +13,7 @@ struct Exposure {
   std::string address = {};  // IPv4 or IPv6, without brackets
   std::string token = {};    // empty: none
   bool has_tls = false;
+  bool has_tenants = false;  // who have tokens of their own
 };
 
 // Whether the address is a loopback address. kInvalidArgument if it is not an address, if the token
