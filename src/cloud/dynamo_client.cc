@@ -163,7 +163,10 @@ Result<std::vector<bool>> DynamoClient::put_each_if(const std::string& table, co
   std::vector<std::size_t> unclear;  // refused after a try whose answer was lost
   std::optional<Error> failure;
   CallBatch batch(state_->caller);
-  for (std::size_t i = 0; i < puts.size(); ++i) {
+  std::size_t next = 0;
+  batch.run([&] {
+    if (failure || next == puts.size()) return false;
+    const std::size_t i = next++;
     JsonWriter json;
     json.begin_object().field("TableName", table).key("Item");
     write_item(json, puts[i].item);
@@ -179,8 +182,8 @@ Result<std::vector<bool>> DynamoClient::put_each_if(const std::string& table, co
                 else if (answer->ambiguous)
                   unclear.push_back(i);
               });
-  }
-  batch.run();
+    return true;
+  });
   if (failure) return *failure;
   for (const std::size_t i : unclear) {
     KIN_TRY(const auto there, get(table, key_of(puts[i].item, key)));
@@ -257,8 +260,13 @@ Status DynamoClient::query_all(std::span<const DynamoQuery> queries, const Found
                 if (!taken.ok()) failure = taken.error();
               });
   };
-  for (std::size_t i = 0; i < queries.size(); ++i) send(i, queries[i]);
-  batch.run();
+  std::size_t next = 0;
+  batch.run([&] {
+    if (failure || next == queries.size()) return false;
+    send(next, queries[next]);
+    ++next;
+    return true;
+  });
   return failure ? Status(*failure) : Status(Done{});
 }
 

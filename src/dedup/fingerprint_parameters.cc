@@ -1,6 +1,7 @@
 #include "dedup/fingerprint_parameters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sketch/banding.h"
 #include "sketch/minhash.h"
@@ -9,6 +10,13 @@
 #include "text/normalize.h"
 
 namespace kin::dedup {
+namespace {
+
+std::string columns_text(const std::vector<std::string>& fields) {
+  return fmt::format("{}", fmt::join(fields, ","));
+}
+
+}  // namespace
 
 store::FingerprintParameters fingerprint_parameters(const DedupOptions& options) {
   store::FingerprintParameters parameters;
@@ -16,7 +24,7 @@ store::FingerprintParameters fingerprint_parameters(const DedupOptions& options)
     parameters.settings.emplace_back(flag, std::move(value));
   };
   add("--by", by_of(options));
-  // Columns are hashed one by one; their names may differ between sources.
+  // Columns are hashed one by one. Names are compared by check_columns().
   const std::size_t columns = options.fields.size();
   add("--field", fmt::format("{} column{}", columns, columns == 1 ? "" : "s"));
   // An explicit value also applies to exact duplicates, so it differs from the default.
@@ -32,13 +40,27 @@ store::FingerprintParameters fingerprint_parameters(const DedupOptions& options)
   }
   if (options.detectors.chunk) {
     const bool fixed = options.chunks.kind == sketch::ChunkOptions::Kind::kFixed;
-    add("--chunk", fmt::format("{}:{}", fixed ? "fixed" : "content", options.chunks.size));
+    add("--chunk", fmt::format("{}:{}", fixed ? "fixed" : "cdc", options.chunks.size));
   }
   add("sketches",
       fmt::format("{}.{}.{} (Unicode {})", sketch::kShingleVersion, sketch::kMinHashVersion,
                   sketch::kBandKeyVersion, text::unicode_version()));
+  parameters.settings.emplace_back(store::kColumnsSetting, columns_text(options.fields));
   parameters.hamming = options.hamming;
   return parameters;
+}
+
+Status check_columns(const store::FingerprintParameters& of_store, const DedupOptions& options) {
+  if (options.other_fields) return Done{};
+  const std::string ours = columns_text(options.fields);
+  for (const auto& [name, value] : of_store.settings) {
+    if (name != store::kColumnsSetting || value == ours) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("the store has the texts of --field {}, and this run has --field {} "
+                             "(use the same, or add --other-fields if both are texts of one kind)",
+                             value, ours)};
+  }
+  return Done{};
 }
 
 }  // namespace kin::dedup

@@ -70,6 +70,8 @@ std::string_view name_of(Verification verification);
 
 struct DedupOptions {
   std::vector<std::string> fields{"text"};
+  // Texts of the store that a run uses may come from columns with other names.
+  bool other_fields = false;
   std::optional<std::string> id_column;  // nothing: "id" where there is such a column
 
   std::optional<std::string> source_column;  // nothing: "source" where there is such a column

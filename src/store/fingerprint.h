@@ -41,6 +41,7 @@ struct Fingerprint {
 
 // The keys of a stored fingerprint, read without the rest. Views into its bytes.
 struct FingerprintKeys {
+  WallTime created{};
   std::optional<Hash128> content = {};
   std::optional<Hash128> words = {};
   std::optional<std::uint64_t> simhash = {};
@@ -51,6 +52,10 @@ struct FingerprintKeys {
 // Identifies this version of a document: a hash of everything but the text. The same for
 // ever.
 Hash128 row_version(const Fingerprint& fingerprint);
+
+// The setting with the names of the columns that the texts of the first run came from. Stores do
+// not compare it, because columns of sources may differ in their names.
+inline constexpr std::string_view kColumnsSetting = "columns";
 
 // The parameters of the fingerprints of a store. Fingerprints made with different parameters cannot
 // be compared, so a store refuses them.

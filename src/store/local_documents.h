@@ -32,7 +32,11 @@ class LocalDocuments {
   static Result<std::unique_ptr<LocalDocuments>> open(
       const LocalStoreOptions& options, const std::optional<FingerprintParameters>& parameters);
 
+  // An error if `folder` is beside files of an earlier version of --signature-store DIR --append.
+  static Status check_folder(const std::filesystem::path& folder);
+
   const FingerprintParameters& parameters() const { return parameters_; }
+  std::optional<std::chrono::days> retention() const { return retention_; }
   // The number of the next document. Everything below is durable.
   Number next() const { return next_; }
   std::uint64_t size() const { return next_ - counts_.without_document; }
@@ -80,6 +84,7 @@ class LocalDocuments {
 
   explicit LocalDocuments(const LocalStoreOptions& options) : where_(options.folder.string()) {}
   Status describe(const std::optional<FingerprintParameters>& parameters);
+  Status settle_retention(const LocalStoreOptions& options);
   Status read_counts();
   Status remove_additions();
   void put_new(kv::Batch& batch, Number number, const Fingerprint& fingerprint,
@@ -90,6 +95,7 @@ class LocalDocuments {
 
   std::string where_;
   FingerprintParameters parameters_;
+  std::optional<std::chrono::days> retention_;
   std::unique_ptr<kv::KeyValueStore> kv_;
   std::atomic<Number> next_ = 0;
   Counts counts_;

@@ -103,6 +103,22 @@ TEST(LocalDocuments, AMissingRowIsAnError) {
   EXPECT_EQ(documents->each_keys(0, 1, visit).error().code, Code::kDataLoss);
 }
 
+TEST(LocalDocuments, RememberTheRetentionTheyWereLastOpenedWith) {
+  const TemporaryFolder folder = *TemporaryFolder::create();
+  LocalStoreOptions with = in_folder(folder);
+  with.retention = std::chrono::days(90);
+  LocalStoreOptions unknown = in_folder(folder);
+  unknown.remembers_retention = true;
+  const auto retention = [](const LocalStoreOptions& options) {
+    return (*LocalDocuments::open(options, some_parameters()))->retention();
+  };
+  EXPECT_EQ(retention(unknown), std::nullopt);
+  EXPECT_EQ(retention(with), std::chrono::days(90));
+  EXPECT_EQ(retention(unknown), std::chrono::days(90));
+  EXPECT_EQ(retention(in_folder(folder)), std::nullopt);
+  EXPECT_EQ(retention(unknown), std::nullopt);
+}
+
 // Adds pairs of documents on a simulated disk. A pair is there as a whole or not at all.
 class AdditionsUnderTest final : public StoreUnderTest {
  public:

@@ -23,6 +23,9 @@ inline constexpr std::string_view kLedgerFolder = "ledger";
 struct LocalStoreOptions {
   std::filesystem::path folder = {};
   std::optional<std::chrono::days> retention = {};  // nothing: for ever
+  // A fingerprint store keeps the retention that it was last opened with. True: `retention` is not
+  // given, and that one counts.
+  bool remembers_retention = false;
   bool must_exist = false;  // a missing ledger is kNotFound instead of being made
   Clock* clock = &system_clock();
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;  // for caches and write buffers

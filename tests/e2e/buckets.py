@@ -1,4 +1,5 @@
-"""A server for S3 with a bucket, for tests: s3rver, which checks signatures, and the fault proxy in front of it."""
+"""A server for S3 with a bucket, for tests: s3rver, which checks signatures, and the fault proxy in front of it; or
+Ceph's radosgw."""
 import datetime
 import hashlib
 import hmac
@@ -20,26 +21,17 @@ def start(*words):
     return process, int(process.stdout.readline())
 
 
-class Server:
-    """Use it in a with statement."""
+class Bucket:
+    """A bucket of the server at a port of this machine. Programs reach it at `public_port`."""
 
-    def __init__(self, faults=""):
-        self.server, self.port = start(SERVICES / "serve.py", "s3rver", BUCKET)
-        self.proxy, self.proxy_port = start(SERVICES / "proxy.py", "s3", self.port, "--faults", faults)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in (self.proxy, self.server):
-            process.stdin.close()
-            process.wait()
+    def __init__(self, port, public_port):
+        self.port, self.public_port = port, public_port
 
     def environment(self):
-        """The environment of programs that use the bucket, through the proxy."""
+        """The environment of programs that use the bucket."""
         plain = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         return {**plain, "AWS_ACCESS_KEY_ID": "S3RVER", "AWS_SECRET_ACCESS_KEY": "S3RVER", "HOME": "/nonexistent",
-                "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.proxy_port}"}
+                "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{self.public_port}"}
 
     def put(self, key, content):
         self.request("PUT", key, {}, content)
@@ -73,6 +65,23 @@ class Server:
             return None
         assert answer.status // 100 == 2, f"{method} {key}: {answer.status} {content[:200]}"
         return content
+
+
+class Server(Bucket):
+    """A bucket of s3rver behind the fault proxy. Use it in a with statement."""
+
+    def __init__(self, faults=""):
+        self.server, port = start(SERVICES / "serve.py", "s3rver", BUCKET)
+        self.proxy, proxy_port = start(SERVICES / "proxy.py", "s3", port, "--faults", faults)
+        super().__init__(port, proxy_port)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in (self.proxy, self.server):
+            process.stdin.close()
+            process.wait()
 
 
 def signed(method, path, query, body, host):

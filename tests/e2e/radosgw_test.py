@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tests of stores in S3 with Ceph's radosgw instead of s3rver: it checks signatures and payloads, and honours
-If-None-Match by itself. Without radosgw (see tests/services/radosgw.py) there is nothing to do.
+"""The tests of stores and datasets in S3 with Ceph's radosgw instead of s3rver: it checks signatures and payloads, and
+honours If-None-Match by itself. Without radosgw (see tests/services/radosgw.py) there is nothing to do.
 
 usage: radosgw_test.py KINDRED [FILTER]
 """
@@ -10,9 +10,27 @@ import subprocess
 import sys
 import tempfile
 
+import buckets
+import s3_datasets_test as datasets
+
 SERVICES = pathlib.Path(__file__).resolve().parent.parent / "services"
 # Tests with a thousand requests are left out: they take minutes, and test our own code only.
 FILTER = "S3*:SegmentTableTest.*:-*FindsSimHashesUpTo*:*LeavesNothingHalfVisible"
+
+
+def test_datasets(kindred, folder, port):
+    """The outputs of dedup in the bucket are those on disk, also after kills."""
+    bucket = buckets.Bucket(port, port)
+    bucket.request("PUT", "", {}, b"")
+    machine = datasets.Machine(str(kindred), folder, bucket)
+    datasets.make_corpus(machine)
+    datasets.compare_formats(machine)
+    (folder / "small").mkdir()
+    datasets.refuse(machine)
+    datasets.look_at(machine)
+    killed = datasets.kill(machine, 4)
+    datasets.notice_changes(machine)
+    print(f"radosgw: the same outputs as on disk; {killed} kills")
 
 
 def main():
@@ -35,6 +53,9 @@ def main():
             subprocess.run([kindred.parent / "kin_store_service_test",
                             f"--gtest_filter={sys.argv[2] if len(sys.argv) > 2 else FILTER}"],
                            check=True, env=environment)
+            folder = pathlib.Path(name) / "datasets"
+            folder.mkdir()
+            test_datasets(kindred, folder, int(line))
         finally:
             server.stdin.close()
 

@@ -161,6 +161,9 @@ void add_column_flags(CLI::App& verb, DedupFlags& flags) {
                   "own; a name with a comma goes in double quotes (default: text)")
       ->allow_extra_args(false)  // the next word is an input
       ->type_name("COLUMN");
+  verb.add_flag("--other-fields", flags.other_fields,
+                "The store of --config or --append has texts of columns with other names, and they "
+                "are of one kind with those of --field");
   verb.add_option("--id", flags.id,
                   "Column with the record's id, for the audit log (default: id, if there is one)")
       ->type_name("COLUMN");
@@ -298,6 +301,7 @@ Result<dedup::DedupOptions> understand(const DedupFlags& flags) {
   if (!flags.fields.empty()) {
     KIN_TRY(options.fields, parse_fields(flags.fields));
   }
+  options.other_fields = flags.other_fields;
   options.id_column = flags.id;
   options.source_column = flags.source;
   if (flags.by) KIN_RETURN_IF_ERROR(dedup::parse_by(*flags.by, options));

@@ -43,6 +43,7 @@ struct DedupFlags {
   std::optional<std::string> temp;
   std::optional<std::string> max_hot_signatures;
   std::optional<std::string> signature_store;
+  bool other_fields = false;
   bool append = false;
   std::string on_error = "fail";
   int threads = 0;

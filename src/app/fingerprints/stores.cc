@@ -42,11 +42,16 @@ std::uint64_t new_seed() {
   return std::uint64_t{device()} << 32 | device();
 }
 
+// Most requests to DynamoDB at once. Some steps of a batch have fewer requests; on average 64 and
+// more are in flight.
+constexpr int kDynamoInFlight = 96;
+
 store::DynamoStoreOptions in_dynamo(const StoresConfig& config,
                                     const std::optional<std::chrono::days>& retention,
                                     Clock& clock) {
   store::DynamoStoreOptions options;
   options.cloud = cloud::options_of_environment("DYNAMODB");
+  options.cloud.in_flight = kDynamoInFlight;
   if (!config.dynamodb.region.empty()) options.cloud.region = config.dynamodb.region;
   if (!config.dynamodb.endpoint.empty()) options.cloud.endpoint = config.dynamodb.endpoint;
   options.simhash_table = config.dynamodb.simhash_table;

@@ -53,6 +53,7 @@ Caller::Caller(CloudOptions options, Service service, Clock& clock, std::uint64_
       service_(std::move(service)),
       clock_(clock),
       credentials_(options_.credentials, clock),
+      signer_({.region = options_.region, .service = service_.name}),
       budget_(options_.retry.budget),
       random_(seed),
       meter_(options_.meter ? options_.meter : std::make_shared<CallMeter>()),
@@ -77,15 +78,14 @@ Result<Answer> Caller::call(Call call) {
 }
 
 Status Caller::sign(const net::OutgoingRequest& request, const std::string& payload_hash,
-                    const AwsCredentials& credentials) const {
+                    const AwsCredentials& credentials) {
   const SignedParts parts{.method = request.method,
                           .host = host_of(request.url),
                           .path = request.url.path(),
                           .query = request.url.query().value_or(""),
                           .payload_hash = payload_hash,
                           .headers = request.headers};
-  const auto added = signature_headers(parts, {.region = options_.region, .service = service_.name},
-                                       credentials, clock_.now() + milliseconds(skew_ms_.load()));
+  const auto added = signer_.sign(parts, credentials, clock_.now() + milliseconds(skew_ms_.load()));
   request.headers.insert(request.headers.end(), added.begin(), added.end());
   return Done{};
 }
@@ -95,7 +95,18 @@ void Caller::learn_time(const net::HttpResponse& response) {
     skew_ms_ = (WallTime(*date) - clock_.now()).count();
 }
 
-CallBatch::CallBatch(Caller& caller) : caller_(caller), http_(caller.http_) {}
+CallBatch::CallBatch(Caller& caller)
+    : caller_(caller), http_(caller.http_), counted_until_(caller.clock_.steady_now()) {}
+
+void CallBatch::count_time() {
+  using std::chrono::microseconds;
+  const auto passed =
+      std::chrono::floor<microseconds>(caller_.clock_.steady_now() - counted_until_);
+  counted_until_ += passed;
+  const auto most = static_cast<std::size_t>(caller_.options_.in_flight);
+  const auto in_flight = static_cast<std::int64_t>(std::min(sent_.size(), most));
+  caller_.meter_->in_flight_microseconds += static_cast<std::uint64_t>(passed.count() * in_flight);
+}
 
 void CallBatch::add(Call call, Done done, nanoseconds delay) {
   const SteadyTime now = caller_.clock_.steady_now();
@@ -122,8 +133,17 @@ void CallBatch::start_due() {
   for (Delayed& delayed : starting) start(std::move(delayed.pending));
 }
 
-void CallBatch::run() {
-  while (!delayed_.empty() || http_.pending() > 0) {
+bool CallBatch::has_room() const {
+  // As many wait as are in flight, so that the next one is ready when one ends.
+  const auto in_flight = static_cast<std::size_t>(caller_.options_.in_flight);
+  return http_.pending() + delayed_.size() < 2 * in_flight;
+}
+
+void CallBatch::run(const More& more) {
+  bool ended = !more;
+  while (true) {
+    while (!ended && has_room()) ended = !more();
+    if (delayed_.empty() && http_.pending() == 0) return;
     start_due();
     std::optional<nanoseconds> left;
     if (!delayed_.empty()) left = first_due() - caller_.clock_.steady_now();
@@ -135,6 +155,7 @@ void CallBatch::run() {
     if (left) timeout = std::max(std::chrono::ceil<milliseconds>(*left), milliseconds(0));
     auto finished = http_.next(timeout);
     if (!finished) continue;
+    count_time();
     auto pending = sent_.extract(finished->id);
     finish(std::move(pending.mapped()), std::move(finished->outcome));
   }
@@ -156,6 +177,7 @@ void CallBatch::start(Pending pending) {
                     keys = std::move(*credentials)](const net::OutgoingRequest& outgoing) {
     return caller.sign(outgoing, hash, keys);
   };
+  count_time();
   const auto id = http_.add(std::move(request));
   sent_.emplace(id, std::move(pending));
 }

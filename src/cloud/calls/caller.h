@@ -80,13 +80,14 @@ class Caller {
  private:
   friend class CallBatch;
   Status sign(const net::OutgoingRequest& request, const std::string& payload_hash,
-              const AwsCredentials& credentials) const;
+              const AwsCredentials& credentials);
   void learn_time(const net::HttpResponse& response);
 
   const CloudOptions options_;
   const Service service_;
   Clock& clock_;
   CredentialChain credentials_;
+  Signer signer_;
   RetryBudget budget_;
   std::mutex random_mutex_;
   Random random_;
@@ -104,8 +105,11 @@ class CallBatch {
 
   // `done` is called by run(), and may add calls. With a `delay` the first try waits that long.
   void add(Call call, Done done, std::chrono::nanoseconds delay = {});
-  // Returns when every call is done.
-  void run();
+  // Returns when every call is done. `more` is called whenever there is room for another call; it
+  // adds some and returns true, or returns false after the last. So any number of calls takes the
+  // memory of few, and the time of each begins when it can be sent.
+  using More = std::function<bool()>;
+  void run(const More& more = {});
 
  private:
   struct Pending {
@@ -121,17 +125,22 @@ class CallBatch {
     Pending pending;
   };
 
+  bool has_room() const;
   void start(Pending pending);
   void start_due();
   void finish(Pending pending, net::HttpOutcome outcome);
   // False if there is no further try.
   bool try_again(Pending& pending, const Result<Answer>& answer);
   SteadyTime first_due() const;
+  // Counts the time since the last call, in which as many requests were in flight as may be, or
+  // all.
+  void count_time();
 
   Caller& caller_;
   net::HttpBatch http_;
   std::unordered_map<net::HttpRequestId, Pending> sent_;
   std::vector<Delayed> delayed_;
+  SteadyTime counted_until_;
 };
 
 }  // namespace kin::cloud

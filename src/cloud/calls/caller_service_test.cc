@@ -144,6 +144,29 @@ TEST_F(CallerTest, HasManyCallsOnTheirWay) {
   EXPECT_EQ(caller.counts().throttles, 34U);
 }
 
+TEST_F(CallerTest, TakesCallsAsThereIsRoom) {
+  options_.in_flight = 4;
+  Caller caller(options_, {.name = "s3", .judge = &judge}, system_clock(), 7);
+  CallBatch batch(caller);
+  int given = 0;
+  int done = 0;
+  int most = 0;
+  batch.run([&] {
+    if (given == 50) return false;
+    batch.add(
+        {.method = "GET", .url = server->url("/script/r" + std::to_string(++given) + "/503,200")},
+        [&](const Result<Answer>& answer) {
+          done += answer.ok() && answer->verdict == Verdict::kDone ? 1 : 0;
+        });
+    most = std::max(most, given - done);
+    return true;
+  });
+  EXPECT_EQ(done, 50);
+  EXPECT_EQ(most, 2 * options_.in_flight);
+  EXPECT_EQ(caller.counts().requests, 100U);
+  EXPECT_GT(caller.counts().in_flight_seconds, 0);
+}
+
 TEST_F(CallerTest, FailsWithoutCredentials) {
   options_.credentials = {.environment = environment_of({{"AWS_EC2_METADATA_DISABLED", "true"}})};
   EXPECT_EQ(run("200").error().code, Code::kFailedPrecondition);

@@ -20,12 +20,16 @@ class Batches {
   virtual ~Batches() = default;
 
   Status run(std::vector<Item> items, std::size_t at_once) {
-    for (std::size_t i = 0; i < items.size(); i += at_once) {
-      const auto begin = items.begin() + static_cast<std::ptrdiff_t>(i);
-      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(at_once, items.size() - i));
+    std::size_t sent = 0;
+    batch_.run([&] {
+      if (failure_ || sent == items.size()) return false;
+      const auto begin = items.begin() + static_cast<std::ptrdiff_t>(sent);
+      const std::size_t count = std::min(at_once, items.size() - sent);
+      const auto end = begin + static_cast<std::ptrdiff_t>(count);
       send({std::make_move_iterator(begin), std::make_move_iterator(end)}, 0);
-    }
-    batch_.run();
+      sent += count;
+      return true;
+    });
     return failure_ ? Status(*failure_) : Status(Done{});
   }
 

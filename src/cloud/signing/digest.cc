@@ -1,7 +1,6 @@
 #include "cloud/signing/digest.h"
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include <array>
 
@@ -12,8 +11,20 @@ namespace {
 
 constexpr std::size_t kSha256Bytes = 32;
 
-const unsigned char* unsigned_bytes(std::string_view bytes) {
-  return reinterpret_cast<const unsigned char*>(bytes.data());
+constexpr std::size_t kSha256Block = 64;
+
+// Looked up once: OpenSSL would look it up in its tables for every digest.
+const EVP_MD* sha256_method() {
+  static const EVP_MD* const method = ::EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  KIN_CHECK(method != nullptr, "OpenSSL has SHA-256");
+  return method;
+}
+
+// `key` with `pad` added to every byte, as long as a block of SHA-256.
+std::string padded(std::string_view key, char pad) {
+  std::string block(kSha256Block, pad);
+  for (std::size_t i = 0; i < key.size(); ++i) block[i] = static_cast<char>(key[i] ^ pad);
+  return block;
 }
 
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
@@ -34,19 +45,17 @@ std::string sha256(std::string_view bytes) {
   unsigned int length = 0;
   const int done =
       ::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
-                   &length, ::EVP_sha256(), nullptr);
+                   &length, sha256_method(), nullptr);
   KIN_CHECK(done == 1 && length == kSha256Bytes, "OpenSSL has SHA-256");
   return digest;
 }
 
+// RFC 2104. OpenSSL's own function builds several objects for each call.
 std::string hmac_sha256(std::string_view key, std::string_view bytes) {
-  std::string digest(kSha256Bytes, '\0');
-  unsigned int length = 0;
-  const unsigned char* done =
-      ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()), unsigned_bytes(bytes),
-             bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length);
-  KIN_CHECK(done != nullptr && length == kSha256Bytes, "OpenSSL has HMAC");
-  return digest;
+  const std::string digest = key.size() > kSha256Block ? sha256(key) : std::string(key);
+  std::string inner = padded(digest, 0x36);
+  inner += bytes;
+  return sha256(padded(digest, 0x5c) + sha256(inner));
 }
 
 std::uint32_t crc32(std::string_view bytes) {

@@ -62,18 +62,22 @@ std::string folded(std::string_view value) {
 }
 
 // Values by lower-case name; several of one name are joined.
-std::map<std::string, std::string> signed_headers(const SignedParts& parts) {
-  std::map<std::string, std::string> out{{"host", parts.host}};
-  for (const net::Header& header : parts.headers) {
-    const std::string name = ascii_lowered(header.name);
-    if (may_change(name)) continue;
-    const auto [at, added] = out.try_emplace(name, folded(header.value));
-    if (!added && name != "host") at->second += "," + folded(header.value);
-  }
+using SignedHeaders = std::map<std::string, std::string>;
+
+void add_header(const net::Header& header, SignedHeaders& headers) {
+  const std::string name = ascii_lowered(header.name);
+  if (may_change(name)) return;
+  const auto [at, added] = headers.try_emplace(name, folded(header.value));
+  if (!added && name != "host") at->second += "," + folded(header.value);
+}
+
+SignedHeaders signed_headers(const SignedParts& parts) {
+  SignedHeaders out{{"host", parts.host}};
+  for (const net::Header& header : parts.headers) add_header(header, out);
   return out;
 }
 
-std::string joined_names(const std::map<std::string, std::string>& headers) {
+std::string joined_names(const SignedHeaders& headers) {
   std::string out;
   for (const auto& [name, value] : headers) out += (out.empty() ? "" : ";") + name;
   return out;
@@ -84,6 +88,20 @@ std::string signing_key(std::string_view secret, std::string_view date, const Si
   key = hmac_sha256(key, scope.region);
   key = hmac_sha256(key, scope.service);
   return hmac_sha256(key, "aws4_request");
+}
+
+std::string canonical_text(const SignedParts& parts, const SigningScope& scope,
+                           const SignedHeaders& headers) {
+  std::string lines;
+  for (const auto& [name, value] : headers) {
+    lines += name;
+    lines += ':';
+    lines += value;
+    lines += '\n';
+  }
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", parts.method, canonical_path(parts.path, scope),
+                     canonical_query(parts.query), lines, joined_names(headers),
+                     parts.payload_hash);
 }
 
 }  // namespace
@@ -122,40 +140,43 @@ std::string uri_decoded(std::string_view text) {
 }
 
 std::string canonical_request(const SignedParts& parts, const SigningScope& scope) {
-  const auto headers = signed_headers(parts);
-  std::string lines;
-  for (const auto& [name, value] : headers) lines += fmt::format("{}:{}\n", name, value);
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", parts.method, canonical_path(parts.path, scope),
-                     canonical_query(parts.query), lines, joined_names(headers),
-                     parts.payload_hash);
+  return canonical_text(parts, scope, signed_headers(parts));
 }
 
 std::vector<net::Header> signature_headers(const SignedParts& parts, const SigningScope& scope,
                                            const AwsCredentials& credentials, WallTime time) {
+  return Signer(scope).sign(parts, credentials, time);
+}
+
+std::string Signer::key_of(const std::string& secret, const std::string& date) {
+  const std::lock_guard lock(mutex_);
+  if (key_.empty() || secret != secret_ || date != date_) {
+    key_ = signing_key(secret, date, scope_);
+    secret_ = secret;
+    date_ = date;
+  }
+  return key_;
+}
+
+std::vector<net::Header> Signer::sign(const SignedParts& parts, const AwsCredentials& credentials,
+                                      WallTime time) {
   const std::string now = amazon_time(time);
   const std::string date = now.substr(0, 8);
   std::vector<net::Header> added{{"X-Amz-Date", now}};
-  if (scope.service == "s3") added.push_back({"X-Amz-Content-Sha256", parts.payload_hash});
+  if (scope_.service == "s3") added.push_back({"X-Amz-Content-Sha256", parts.payload_hash});
   if (!credentials.session_token.empty())
     added.push_back({"X-Amz-Security-Token", credentials.session_token});
-  std::vector<net::Header> all = parts.headers;
-  all.insert(all.end(), added.begin(), added.end());
-  const SignedParts complete{.method = parts.method,
-                             .host = parts.host,
-                             .path = parts.path,
-                             .query = parts.query,
-                             .payload_hash = parts.payload_hash,
-                             .headers = all};
+  SignedHeaders headers = signed_headers(parts);
+  for (const net::Header& header : added) add_header(header, headers);
   const std::string scope_text =
-      fmt::format("{}/{}/{}/aws4_request", date, scope.region, scope.service);
+      fmt::format("{}/{}/{}/aws4_request", date, scope_.region, scope_.service);
   const std::string to_sign = fmt::format("{}\n{}\n{}\n{}", kAlgorithm, now, scope_text,
-                                          to_hex(sha256(canonical_request(complete, scope))));
-  const std::string signature =
-      to_hex(hmac_sha256(signing_key(credentials.secret_key, date, scope), to_sign));
+                                          to_hex(sha256(canonical_text(parts, scope_, headers))));
+  const std::string signature = to_hex(hmac_sha256(key_of(credentials.secret_key, date), to_sign));
   added.push_back(
-      {"Authorization", fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}",
-                                    kAlgorithm, credentials.access_key, scope_text,
-                                    joined_names(signed_headers(complete)), signature)});
+      {"Authorization",
+       fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}", kAlgorithm,
+                   credentials.access_key, scope_text, joined_names(headers), signature)});
   return added;
 }
 

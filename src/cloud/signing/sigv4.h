@@ -2,8 +2,10 @@
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -49,5 +51,24 @@ std::string canonical_request(const SignedParts& parts, const SigningScope& scop
 // proxies may change (User-Agent, Connection, Expect, Accept-Encoding).
 std::vector<net::Header> signature_headers(const SignedParts& parts, const SigningScope& scope,
                                            const AwsCredentials& credentials, WallTime time);
+
+// Signs many requests of one scope: derives the key of a day once. Thread-safe.
+class Signer {
+ public:
+  explicit Signer(SigningScope scope) : scope_(std::move(scope)) {}
+
+  // See signature_headers().
+  std::vector<net::Header> sign(const SignedParts& parts, const AwsCredentials& credentials,
+                                WallTime time);
+
+ private:
+  std::string key_of(const std::string& secret, const std::string& date);
+
+  const SigningScope scope_;
+  std::mutex mutex_;
+  std::string secret_;  // with the date, what `key_` was derived from
+  std::string date_;
+  std::string key_;
+};
 
 }  // namespace kin::cloud

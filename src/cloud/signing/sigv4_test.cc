@@ -41,6 +41,24 @@ std::string authorization(const Example& example, const SigningScope& scope,
   return std::string(net::find_header(added, "authorization").value_or(""));
 }
 
+TEST(SigV4, ASignerSignsAsWithoutItOnOtherDaysAndWithOtherKeys) {
+  const SigningScope scope{.region = "us-east-1", .service = "dynamodb"};
+  const std::vector<net::Header> headers{{"X-Amz-Target", "Query"}};
+  const SignedParts parts{.method = "POST",
+                          .host = "localhost",
+                          .path = "/",
+                          .query = "",
+                          .payload_hash = to_hex(sha256("{}")),
+                          .headers = headers};
+  Signer signer(scope);
+  for (const AwsCredentials& keys : {kSuiteKeys, kS3Keys, kSuiteKeys}) {
+    for (const WallTime time : {kSuiteTime, kS3Time, kS3Time}) {
+      EXPECT_EQ(signer.sign(parts, keys, time)[1].value,
+                signature_headers(parts, scope, keys, time)[1].value);
+    }
+  }
+}
+
 // AWS's test suite for signature version 4.
 TEST(SigV4, SignsAsTheTestSuiteOfAwsDoes) {
   const std::vector<Example> examples{

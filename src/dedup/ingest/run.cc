@@ -87,6 +87,7 @@ class Ingest {
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
     KIN_RETURN_IF_ERROR(validate(options_));
+    KIN_RETURN_IF_ERROR(check_columns(fingerprints_->parameters(), options_));
     KIN_RETURN_IF_ERROR(check_outputs(job_.dedup));
     KIN_TRY(WorkFolder folder, WorkFolder::open(work_folder_of(job_.dedup)));
     folder_.emplace(std::move(folder));
@@ -286,6 +287,7 @@ void write_stores(JsonWriter& json, const store::StoreFigures& stores) {
       .field("requests", stores.requests.requests)
       .field("retries", stores.requests.retries)
       .field("throttles", stores.requests.throttles)
+      .field("in_flight_seconds", stores.requests.in_flight_seconds)
       .field("cache_hits", stores.cache.hits)
       .field("cache_misses", stores.cache.misses)
       .field("cache_failures", stores.cache.failures)

@@ -173,8 +173,6 @@ Status check_folder(const fs::path& folder) {
   std::error_code ignored;  // a path that cannot be examined is reported when it is opened
   const bool is_new = !fs::exists(folder, ignored) || fs::is_empty(folder, ignored);
   if (is_new || fs::exists(folder / store::kFingerprintsFolder, ignored)) return Done{};
-  // A folder of an earlier version is refused with another message when it is opened.
-  if (fs::exists(folder / "known", ignored)) return Done{};
   return Error{Code::kFailedPrecondition,
                fmt::format("{} contains files that were not made with --append (name a new folder "
                            "for --signature-store)",
@@ -186,16 +184,21 @@ Status check_folder(const fs::path& folder) {
 Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const DedupOptions& options) {
   std::unique_ptr<KnownRecords> known(new KnownRecords(options));
   const fs::path& folder = *options.signature_store;
+  KIN_RETURN_IF_ERROR(Documents::check_folder(folder / store::kFingerprintsFolder));
   KIN_RETURN_IF_ERROR(check_folder(folder));
   store::LocalStoreOptions where;
   where.folder = folder / store::kFingerprintsFolder;
   where.memory_bytes = 2 * known_memory(options, options.max_memory);  // half is for keys
+  where.remembers_retention = true;
   std::error_code failed;
   if (options.dry_run && !fs::exists(where.folder, failed)) return known;
   fs::create_directories(folder, failed);
   if (failed) return system_error("make", folder, failed.value());
   KIN_TRY(known->documents_, Documents::open(where, fingerprint_parameters(options)));
+  KIN_RETURN_IF_ERROR(check_columns(known->documents_->parameters(), options));
   known->size_ = known->documents_->next();
+  if (const auto retention = known->documents_->retention())
+    known->oldest_ = where.clock->now() - *retention;
   KIN_RETURN_IF_ERROR(known->list_files());
   return known;
 }
@@ -233,7 +236,7 @@ Status KnownRecords::add_keys(const DedupOptions& options, std::uint64_t memory,
         static_cast<Number>(begin),
         static_cast<Number>(std::min<std::uint64_t>(begin + kRecordsAtOnce, size())),
         [&](Number number, const store::FingerprintKeys& of) {
-          return adder.add(record_id(number), of);
+          return of.created <= oldest_ ? Status(Done{}) : adder.add(record_id(number), of);
         }));
     count_work(scan.work, 1);
     return adder.flush();

@@ -29,7 +29,8 @@ namespace kin::dedup {
 class KnownRecords {
  public:
   // The store in options.signature_store, made if it is missing. Fails if it was made with other
-  // options, and names the flag. A dry run makes nothing.
+  // options, and names the flag. A dry run makes nothing. Records that have expired by the
+  // retention of the last run that set one are compared with nothing.
   static Result<std::unique_ptr<KnownRecords>> open(const DedupOptions& options);
 
   // Numbers without a document count.
@@ -70,6 +71,7 @@ class KnownRecords {
   const std::string where_;
   std::unique_ptr<store::LocalDocuments> documents_;  // nothing: the store is and stays empty
   std::uint64_t size_ = 0;
+  WallTime oldest_ = WallTime::min();  // records of this time and before have expired
   std::vector<File> files_;
   std::unique_ptr<store::LocalDocuments::Additions> additions_;
   std::vector<store::LocalDocuments::Origin> origins_;  // of the additions

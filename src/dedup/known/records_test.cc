@@ -7,6 +7,7 @@
 #include "base/testing/manual_clock.h"
 #include "dedup/fingerprint_parameters.h"
 #include "dedup/known/sketcher.h"
+#include "dedup/run.h"
 
 namespace kin::dedup {
 namespace {
@@ -153,6 +154,8 @@ TEST_F(KnownRecordsTest, OfAnEarlierVersionAreRefusedWithTheRemedy) {
       store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
   ASSERT_FALSE(store.ok());
   EXPECT_THAT(store.error().message, HasSubstr("name a new folder"));
+  options_.dry_run = true;
+  EXPECT_EQ(KnownRecords::open(options_).error().message, known.error().message);
 }
 
 TEST_F(KnownRecordsTest, AreTheDocumentsOfALocalStore) {
@@ -233,6 +236,37 @@ TEST_F(KnownRecordsTest, WithoutATextHaveANumberAndNoDocument) {
   auto store = *store::open_local_fingerprints(as_local_store(), fingerprint_parameters(options_));
   EXPECT_EQ(store->stats()->documents, 1U);
   EXPECT_THAT(*store->check(), IsEmpty());
+}
+
+TEST_F(KnownRecordsTest, OfOtherColumnsAreRefusedUnlessTheyAreOfOneKind) {
+  open();
+  options_.fields = {"body"};
+  const auto known = KnownRecords::open(options_);
+  ASSERT_FALSE(known.ok());
+  EXPECT_THAT(known.error().message, HasSubstr("--field text, and this run has --field body"));
+  options_.other_fields = true;
+  EXPECT_NE(open(), nullptr);
+  options_.fields = {"title", "body"};
+  EXPECT_FALSE(KnownRecords::open(options_).ok());
+}
+
+TEST_F(KnownRecordsTest, ThatExpiredAreComparedWithNothing) {
+  {
+    const auto known = open();
+    add(*known, kThree, RecordSet(3, true));  // made in 2020
+    ASSERT_TRUE(known->commit().ok());
+  }
+  DedupJob job;
+  job.inputs = {(folder_.path() / "in.jsonl").string()};
+  job.output = folder_.path() / "out.jsonl";
+  job.options = options_;
+  Progress progress;
+  EXPECT_EQ(run_dedup(job, progress, clock_)->kept, 0U);
+  store::LocalStoreOptions expiring = as_local_store();
+  expiring.retention = std::chrono::days(30);
+  // As kindred dedup --config does, for a file with ttl_days.
+  ASSERT_TRUE(store::open_local_fingerprints(expiring, fingerprint_parameters(options_)).ok());
+  EXPECT_EQ(run_dedup(job, progress, clock_)->kept, 3U);
 }
 
 TEST_F(KnownRecordsTest, ADryRunMakesNothing) {

@@ -1,8 +1,12 @@
 #include "net/http/dispatcher.h"
 
 #include <curl/curl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 namespace kin::net {
 namespace {
@@ -13,16 +17,50 @@ void set_up_libcurl() {
   KIN_CHECK(code == CURLE_OK, "libcurl could not be set up");
 }
 
+// Sockets that are ready and are handled before the next look at the clock.
+constexpr int kEventsAtOnce = 64;
+
+std::uint32_t epoll_events(int what) {
+  std::uint32_t events = 0;
+  if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
+  if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
+  return events;
+}
+
+// 0 for an error: libcurl examines the socket itself then.
+int curl_events(std::uint32_t events) {
+  int what = 0;
+  if ((events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
+  if ((events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
+  return what;
+}
+
+bool control(int events, int operation, int descriptor, std::uint32_t wanted) {
+  epoll_event event{};
+  event.events = wanted;
+  event.data.fd = descriptor;
+  return ::epoll_ctl(events, operation, descriptor, &event) == 0;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(const HttpOptions& options) : options_(options) {
   KIN_CHECK(options.transfers > 0 && options.transfers_per_host > 0,
             "a client needs room for one transfer");
   set_up_libcurl();
+  events_ = ::epoll_create1(EPOLL_CLOEXEC);
+  woken_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  KIN_CHECK(events_ >= 0 && woken_ >= 0, "no descriptor is left for a client");
+  KIN_CHECK(control(events_, EPOLL_CTL_ADD, woken_, EPOLLIN), "a client cannot be woken up");
   multi_ = curl_multi_init();
   share_ = curl_share_init();
   KIN_CHECK(multi_ != nullptr && share_ != nullptr, "libcurl has no memory");
   curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(options.idle_connections));
+  // By events: curl_multi_perform() would examine every transfer whenever one of them can go on.
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Dispatcher::on_socket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Dispatcher::on_timer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
   // A multi handle shares connections between its transfers, but not their TLS sessions. One thread
   // at a time uses the share, so it needs no locks.
   curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
@@ -32,8 +70,39 @@ Dispatcher::~Dispatcher() {
   // libcurl wants its handles removed before the multi handle is freed.
   for (auto& [easy, job] : running_) curl_multi_remove_handle(multi_, easy);
   running_.clear();
+  waiting_.clear();
+  // The share is freed after the handles that use it.
+  handles_.clear();
   curl_multi_cleanup(multi_);
   curl_share_cleanup(share_);
+  ::close(woken_);
+  ::close(events_);
+}
+
+int Dispatcher::on_socket(void*, int socket, int what, void* self, void* watched) {
+  auto& dispatcher = *static_cast<Dispatcher*>(self);
+  if (what == CURL_POLL_REMOVE) {
+    // A socket that is closed already is not watched any more, so a failure does not matter.
+    control(dispatcher.events_, EPOLL_CTL_DEL, socket, 0);
+    return 0;
+  }
+  const std::uint32_t wanted = epoll_events(what);
+  const bool changed =
+      watched != nullptr && control(dispatcher.events_, EPOLL_CTL_MOD, socket, wanted);
+  if (changed) return 0;
+  // -1 fails the transfer.
+  if (!control(dispatcher.events_, EPOLL_CTL_ADD, socket, wanted)) return -1;
+  // Any value but null marks the socket as watched.
+  curl_multi_assign(dispatcher.multi_, socket, self);
+  return 0;
+}
+
+int Dispatcher::on_timer(void*, long milliseconds, void* self) {
+  auto& timer = static_cast<Dispatcher*>(self)->timer_;
+  timer.reset();
+  if (milliseconds >= 0)
+    timer = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  return 0;
 }
 
 void Dispatcher::add(Job job) {
@@ -44,7 +113,9 @@ void Dispatcher::add(Job job) {
 }
 
 void Dispatcher::wake() {
-  curl_multi_wakeup(multi_);
+  const std::uint64_t one = 1;
+  // It fails only if the counter is full, and then the next run() does not wait either.
+  [[maybe_unused]] const auto written = ::write(woken_, &one, sizeof(one));
 }
 
 void Dispatcher::end(const Job& job, Result<HttpResponse> response) {
@@ -80,15 +151,43 @@ void Dispatcher::cancel_all() {
 
 std::vector<FinishedJob> Dispatcher::run(std::chrono::milliseconds most_wait) {
   start_waiting();
-  int active = 0;
-  curl_multi_perform(multi_, &active);
+  run_timers();
   // After a hop another one may be waiting, and libcurl would not wake up for it.
-  if (!reap() && finished_.empty()) {
-    curl_multi_poll(multi_, nullptr, 0, static_cast<int>(wait_limit(most_wait).count()), nullptr);
-    curl_multi_perform(multi_, &active);
-    reap();
-  }
+  const bool wait = !reap() && finished_.empty();
+  run_sockets(wait ? wait_limit(most_wait) : std::chrono::milliseconds(0));
+  reap();
   return std::exchange(finished_, {});
+}
+
+void Dispatcher::run_timers() {
+  // libcurl sets the timer again while it works; one that is due again waits for the next round.
+  if (!timer_ || *timer_ > std::chrono::steady_clock::now()) return;
+  timer_.reset();
+  int active = 0;
+  curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &active);
+}
+
+void Dispatcher::run_sockets(std::chrono::milliseconds most_wait) {
+  using std::chrono::milliseconds;
+  if (timer_ && most_wait > milliseconds(0)) {
+    const auto left = std::chrono::ceil<milliseconds>(*timer_ - std::chrono::steady_clock::now());
+    most_wait = std::clamp(left, milliseconds(0), most_wait);
+  }
+  std::array<epoll_event, kEventsAtOnce> ready;
+  const int count =
+      ::epoll_wait(events_, ready.data(), kEventsAtOnce, static_cast<int>(most_wait.count()));
+  int active = 0;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = ready[static_cast<std::size_t>(i)];
+    if (event.data.fd == woken_) {
+      std::uint64_t number = 0;
+      [[maybe_unused]] const auto emptied = ::read(woken_, &number, sizeof(number));
+    } else {
+      // A socket that an earlier one of this loop has closed is unknown to libcurl and ignored.
+      curl_multi_socket_action(multi_, event.data.fd, curl_events(event.events), &active);
+    }
+  }
+  run_timers();
 }
 
 std::chrono::milliseconds Dispatcher::wait_limit(std::chrono::milliseconds most_wait) const {
@@ -124,7 +223,7 @@ bool Dispatcher::start(Job& job) {
   job.host = job.transfer->host();
   const auto count = per_host_.find(job.host);
   if (count != per_host_.end() && count->second >= options_.transfers_per_host) return false;
-  const Result<void*> easy = job.transfer->start(share_);
+  const Result<void*> easy = job.transfer->start(share_, handles_);
   if (!easy) {
     end(job, easy.error());
     return true;

@@ -61,10 +61,22 @@ class Dispatcher {
   template <typename Chosen>
   void cancel_if(Chosen chosen);
   std::chrono::milliseconds wait_limit(std::chrono::milliseconds most_wait) const;
+  // Lets libcurl start transfers, and end those whose time is over.
+  void run_timers();
+  // Lets libcurl act on sockets that are ready; waits for them, and for its timer.
+  void run_sockets(std::chrono::milliseconds most_wait);
+
+  // Called by libcurl.
+  static int on_socket(void* easy, int socket, int what, void* self, void* watched);
+  static int on_timer(void* multi, long milliseconds, void* self);
 
   const HttpOptions& options_;
-  void* multi_;  // CURLM*, with the connections
-  void* share_;  // CURLSH*, with the TLS sessions
+  int events_;  // an epoll descriptor with the sockets of the transfers and `woken_`
+  int woken_;   // an eventfd
+  std::optional<SteadyTime> timer_;  // when libcurl wants to be called; nothing: not by time
+  void* multi_;                      // CURLM*, with the connections
+  void* share_;                      // CURLSH*, with the TLS sessions
+  HandlePool handles_;
   std::list<Job> waiting_;
   std::map<void*, Job> running_;  // by libcurl's handle
   std::unordered_map<std::string, int> per_host_;

@@ -60,15 +60,36 @@ std::string bytes_text(std::uint64_t bytes) {
 
 }  // namespace
 
+void* HandlePool::take() {
+  if (free_.empty()) return curl_easy_init();
+  void* const easy = free_.back();
+  free_.pop_back();
+  return easy;
+}
+
+void HandlePool::give_back(void* easy) {
+  curl_easy_reset(easy);
+  free_.push_back(easy);
+}
+
+void HandlePool::clear() {
+  for (void* const easy : free_) curl_easy_cleanup(easy);
+  free_.clear();
+}
+
 struct Transfer::Handle {
-  CURL* easy = curl_easy_init();
+  explicit Handle(HandlePool& from) : pool(from), easy(from.take()) {}
+  ~Handle() {
+    pool.give_back(easy);
+    curl_slist_free_all(headers);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  HandlePool& pool;
+  CURL* easy;
   curl_slist* headers = nullptr;
   char message[CURL_ERROR_SIZE] = {};
-
-  ~Handle() {
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(easy);
-  }
 };
 
 Transfer::Transfer(const HttpRequest& request, const HttpOptions& options)
@@ -136,13 +157,14 @@ Status Transfer::sign() {
   return Done{};
 }
 
-Result<void*> Transfer::start(void* share) {
+Result<void*> Transfer::start(void* share, HandlePool& handles) {
   if (!started_) {
     started_ = std::chrono::steady_clock::now();
     KIN_RETURN_IF_ERROR(sign());
   }
-  // A new handle for each hop: nothing set for one host reaches the next.
-  handle_ = std::make_unique<Handle>();
+  // A handle with libcurl's defaults for each hop: nothing set for one host reaches the next.
+  handle_.reset();
+  handle_ = std::make_unique<Handle>(handles);
   header_bytes_ = 0;
   body_bytes_ = 0;
   sending_ = false;
@@ -218,21 +240,26 @@ void Transfer::set_headers() {
   }
   // Waiting for "100 Continue" costs a second with servers that do not send it.
   if (request_.body && !find_header(headers_, "expect")) append("Expect:");
+  // Without a type of ours, libcurl would name one for forms.
+  if (request_.body && !find_header(headers_, "content-type")) append("Content-Type:");
   curl_easy_setopt(handle_->easy, CURLOPT_HTTPHEADER, handle_->headers);
 }
 
 void Transfer::set_method() {
   CURL* const easy = handle_->easy;
-  if (request_.body) {
-    const HttpBody& body = *request_.body;
-    const bool known = !body.source || body.length;
-    const std::uint64_t length = body.source ? body.length.value_or(0) : body.bytes.size();
-    // As an upload whatever the method: libcurl adds no Content-Type of its own then.
+  if (request_.body && request_.body->source) {
+    const auto& length = request_.body->length;
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE,
-                     known ? static_cast<curl_off_t>(length) : curl_off_t{-1});
+                     length ? static_cast<curl_off_t>(*length) : curl_off_t{-1});
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, &on_read);
     curl_easy_setopt(easy, CURLOPT_READDATA, this);
+  } else if (request_.body) {
+    // libcurl sends a short one together with the header: one packet, and one wake-up of the
+    // server.
+    const std::string& bytes = request_.body->bytes;
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(bytes.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, bytes.data());
   }
   if (method_ == "HEAD")
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
@@ -276,12 +303,6 @@ bool Transfer::about_to_send() {
 
 std::size_t Transfer::give_body(std::span<char> into) {
   const HttpBody& body = *request_.body;
-  if (!body.source) {
-    const std::size_t size =
-        body.bytes.copy(into.data(), into.size(), static_cast<std::size_t>(given_bytes_));
-    given_bytes_ += size;
-    return size;
-  }
   const auto size = body.source(into);
   if (!size) {
     refuse(size.error());

@@ -6,11 +6,30 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "net/http_client.h"
 #include "net/url.h"
 
 namespace kin::net {
+
+// libcurl's handles (CURL*) that no transfer uses. They keep their buffers, so that a request needs
+// no new ones. One thread at a time.
+class HandlePool {
+ public:
+  HandlePool() = default;
+  ~HandlePool() { clear(); }
+  HandlePool(const HandlePool&) = delete;
+  HandlePool& operator=(const HandlePool&) = delete;
+
+  // With libcurl's defaults.
+  void* take();
+  void give_back(void* easy);
+  void clear();
+
+ private:
+  std::vector<void*> free_;
+};
 
 // One thread at a time. start() makes libcurl's handle for the next hop, to be run by a multi
 // handle; finish() takes libcurl's result of the hop. Borrows request and options.
@@ -30,8 +49,8 @@ class Transfer {
   Error too_late() const;
 
   // libcurl's handle (CURL*), ready to run; `share` is a CURLSH*. The time budget starts with the
-  // first hop.
-  Result<void*> start(void* share);
+  // first hop. `handles` must outlive the transfer.
+  Result<void*> start(void* share, HandlePool& handles);
   // The result after libcurl's code for the hop, or nothing if another hop follows.
   std::optional<Result<HttpResponse>> finish(int code);
   bool may_have_been_sent() const { return sent_; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/sized_text.h"
 
@@ -119,9 +121,10 @@ Result<Fingerprint> decode_fingerprint(std::string_view bytes) {
 Result<FingerprintKeys> decode_keys(std::string_view bytes) {
   KIN_TRY(const std::string_view body, body_of(bytes, kFingerprintVersion, "a fingerprint"));
   ByteReader in(body);
-  in.read_bytes(sizeof(DocId) + sizeof(std::int64_t));
-  for (std::size_t i = 0; i < kTexts; ++i) in.read_bytes(in.read<std::uint32_t>());
+  in.read_bytes(sizeof(DocId));
   FingerprintKeys keys;
+  keys.created = WallTime(std::chrono::milliseconds(in.read<std::int64_t>()));
+  for (std::size_t i = 0; i < kTexts; ++i) in.read_bytes(in.read<std::uint32_t>());
   if (!read_keys(in, keys)) return damaged("a fingerprint");
   return keys;
 }
@@ -173,6 +176,19 @@ Result<FingerprintParameters> decode_parameters(std::string_view bytes) {
   return parameters;
 }
 
+namespace {
+
+// Earlier versions wrote "content:2048" for chunks that are cdc:2048.
+bool is_same(std::string_view their, std::string_view our) {
+  constexpr std::string_view kOld = "content:";
+  constexpr std::string_view kNew = "cdc:";
+  if (their.starts_with(kOld) && our.starts_with(kNew))
+    return their.substr(kOld.size()) == our.substr(kNew.size());
+  return their == our;
+}
+
+}  // namespace
+
 Status check_same(const FingerprintParameters& theirs, const FingerprintParameters& ours,
                   std::string_view store) {
   const auto differ = [&](std::string_view name, std::string_view their, std::string_view our) {
@@ -182,14 +198,13 @@ Status check_same(const FingerprintParameters& theirs, const FingerprintParamete
                     "or another store)",
                     store, name, their, name, our)};
   };
-  const std::size_t most = std::max(theirs.settings.size(), ours.settings.size());
-  for (std::size_t i = 0; i < most; ++i) {
-    if (i >= theirs.settings.size())
-      return differ(ours.settings[i].first, "(not set)", ours.settings[i].second);
-    const auto& [name, value] = theirs.settings[i];
-    if (i >= ours.settings.size() || ours.settings[i].first != name)
-      return differ(name, value, "(not set)");
-    if (ours.settings[i].second != value) return differ(name, value, ours.settings[i].second);
+  for (const auto& [name, value] : ours.settings) {
+    if (name == kColumnsSetting) continue;
+    const auto their =
+        std::ranges::find(theirs.settings, name, &std::pair<std::string, std::string>::first);
+    // Stores that earlier versions made have no value for settings that were added later.
+    if (their == theirs.settings.end() || is_same(their->second, value)) continue;
+    return differ(name, their->second, value);
   }
   if (theirs.hamming != ours.hamming)
     return differ("--hamming", std::to_string(theirs.hamming), std::to_string(ours.hamming));

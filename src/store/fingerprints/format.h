@@ -28,7 +28,8 @@ Result<OriginValue> decode_origin(std::string_view bytes);
 std::string encode_parameters(const FingerprintParameters& parameters);
 Result<FingerprintParameters> decode_parameters(std::string_view bytes);
 
-// An error that names the first setting that differs; Done if all are equal.
+// An error that names the first setting that differs. Settings that only one of them has are not
+// compared: an earlier or later version does not know them. kColumnsSetting is not compared.
 Status check_same(const FingerprintParameters& theirs, const FingerprintParameters& ours,
                   std::string_view store);
 

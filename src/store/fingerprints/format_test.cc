@@ -92,5 +92,24 @@ TEST(FingerprintFormat, ParametersHaveAVersionThatNamesThem) {
   EXPECT_NE(version_of(other), version_of(parameters));
 }
 
+TEST(FingerprintFormat, SettingsOfBothAreCompared) {
+  const FingerprintParameters old{.settings = {{"--by", "exact"}, {"--chunk", "content:64"}}};
+  FingerprintParameters now{
+      .settings = {{"--by", "exact"},
+                   {"--threshold", "0.8"},  // which the old version did not keep
+                   {"--chunk", "cdc:64"},
+                   {std::string(kColumnsSetting), "text"}}};
+  EXPECT_TRUE(check_same(old, now, "s").ok());
+  FingerprintParameters other = now;
+  other.settings[3].second = "body";
+  EXPECT_TRUE(check_same(now, other, "s").ok());  // for the caller to compare
+  other.settings[1].second = "0.7";
+  EXPECT_EQ(check_same(now, other, "s").error().message,
+            "s was made with --threshold 0.8, and this run has --threshold 0.7 (use the same "
+            "options, or another store)");
+  now.settings[2].second = "cdc:128";
+  EXPECT_FALSE(check_same(old, now, "s").ok());
+}
+
 }  // namespace
 }  // namespace kin::store

@@ -25,8 +25,9 @@ constexpr std::string_view kNextKey = "next";
 constexpr std::string_view kReplacedKey = "replaced";
 constexpr std::string_view kLeftOutKey = "capped";
 constexpr std::string_view kLongestKey = "longest";
-constexpr std::string_view kOriginPrefix = "origin";  // and a number → OriginValue
-constexpr std::string_view kAddingKey = "adding";     // there are rows that were not committed
+constexpr std::string_view kOriginPrefix = "origin";     // and a number → OriginValue
+constexpr std::string_view kRetentionKey = "retention";  // days; missing: for ever
+constexpr std::string_view kAddingKey = "adding";        // there are rows that were not committed
 
 // Version of the families, and of the keys beside them.
 constexpr std::string_view kLayout = "3";
@@ -73,8 +74,11 @@ void raise_to(std::atomic<std::uint64_t>& most, std::uint64_t value) {
   }
 }
 
+}  // namespace
+
 // Earlier versions of --signature-store DIR --append kept records in other files.
-Status check_layout_of(const std::filesystem::path& folder) {
+Status LocalDocuments::check_folder(const std::filesystem::path& documents) {
+  const std::filesystem::path folder = documents.parent_path();
   constexpr std::string_view kMagic = "KINKNOWN";
   std::ifstream file(folder / "known", std::ios::binary);
   std::string head(kMagic.size(), '\0');
@@ -87,11 +91,9 @@ Status check_layout_of(const std::filesystem::path& folder) {
                            folder.string())};
 }
 
-}  // namespace
-
 Result<std::unique_ptr<LocalDocuments>> LocalDocuments::open(
     const LocalStoreOptions& options, const std::optional<FingerprintParameters>& parameters) {
-  if (options.disk == nullptr) KIN_RETURN_IF_ERROR(check_layout_of(options.folder.parent_path()));
+  if (options.disk == nullptr) KIN_RETURN_IF_ERROR(check_folder(options.folder));
   std::unique_ptr<LocalDocuments> documents(new LocalDocuments(options));
   kv::StoreOptions kv;
   kv.mode = parameters ? kv::StoreOptions::Mode::kOpenOrMake : kv::StoreOptions::Mode::kOpen;
@@ -103,6 +105,7 @@ Result<std::unique_ptr<LocalDocuments>> LocalDocuments::open(
   kv.disk = options.disk;
   KIN_TRY(documents->kv_, kv::KeyValueStore::open(options.folder, kv));
   KIN_RETURN_IF_ERROR(documents->describe(parameters));
+  KIN_RETURN_IF_ERROR(documents->settle_retention(options));
   KIN_RETURN_IF_ERROR(documents->read_counts());
   KIN_RETURN_IF_ERROR(documents->remove_additions());
   return documents;
@@ -134,6 +137,19 @@ Status LocalDocuments::describe(const std::optional<FingerprintParameters>& para
   KIN_RETURN_IF_ERROR(kv_->write(batch, {.sync = true}));
   parameters_ = *parameters;
   return Done{};
+}
+
+Status LocalDocuments::settle_retention(const LocalStoreOptions& options) {
+  KIN_TRY(const auto days, read_number<std::uint32_t>(*kv_, kRetentionKey));
+  if (days != 0) retention_ = std::chrono::days(days);
+  if (options.remembers_retention || retention_ == options.retention) return Done{};
+  retention_ = options.retention;
+  kv::Batch batch(*kv_);
+  if (retention_)
+    batch.put(kRetentionKey, bytes_of(static_cast<std::uint32_t>(retention_->count())));
+  else
+    batch.remove(kRetentionKey);
+  return kv_->write(batch, {.sync = true});
 }
 
 Status LocalDocuments::read_counts() {
