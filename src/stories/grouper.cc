@@ -169,12 +169,13 @@ void Grouper::score_stories(const Member& member) {
   candidates_.clear();
   for (const Profiles::Match& match :
        profiles_.near(query_, join_reach(settings_, item), is_open)) {
-    const Story& story = stories_[match.slot];
-    double score = join_score(item, match, profiles_.at(match.slot), settings_.scoring);
+    const Profile& profile = profiles_.at(match.slot);
+    double score = join_score(item, match, profile, settings_.scoring);
     if (score < least) continue;
     score *= faded(time_to(match.slot), settings_);
-    if (member.source != 0 && story.has_source(member.source))
-      score *= settings_.scoring.same_source;
+    const bool same_source = member.source != 0 && stories_[match.slot].has_source(member.source);
+    score *= same_source ? settings_.scoring.same_source
+                         : column_factor(query_, profile, settings_.scoring);
     if (score >= least) candidates_.push_back({match.slot, score});
   }
 }

@@ -171,6 +171,8 @@ class Grouper {
   // merging.cc
   void merge_if_alike(Slot slot);
   bool may_merge(const Story& a, const Story& b) const;
+  // True if the story had no item for too long before `time` to be merged with one that had.
+  bool is_over(const Story& story, UnixSeconds time) const;
   bool is_vetoed(const Story& small, Slot large) const;
   Slot merge(Slot a, Slot b);
 

@@ -368,6 +368,31 @@ TEST_F(GrouperTest, OpensAStoryForEachReturnOfAColumn) {
   EXPECT_NE(add({.title = "Quote of the day", .source = "Daily"}).story, second.story);
 }
 
+// Headlines join no story, so that only merging unites them.
+class PauseTest : public GrouperTest {
+ protected:
+  PauseTest() : GrouperTest({.join_threshold = 1}) {}
+
+  // How many stories there are after one with an item each hour and, `pause` later, a headline that
+  // is alike.
+  std::size_t stories_after(UnixSeconds pause) {
+    for (int i = 0; i < 4; ++i) {
+      time_ += kHour;
+      add_title("Ferry Olympia stranded near Chania");
+    }
+    time_ += pause;
+    add_title("Passengers of ferry Olympia rescued near Chania");
+    return grouper_.open_stories();
+  }
+};
+
+TEST_F(PauseTest, MergesStoriesThatGoOnTogether) {
+  EXPECT_EQ(stories_after(3 * kHour), 1u);
+}
+TEST_F(PauseTest, DoesNotMergeAStoryThatIsOver) {
+  EXPECT_EQ(stories_after(6 * kHour), 2u);
+}
+
 class TightGrouperTest : public GrouperTest {
  protected:
   TightGrouperTest() : GrouperTest({.dial = 0}) {}
@@ -405,9 +430,11 @@ TEST(Grouper, UsesWhatHeadlinesMeanBesideTheirWords) {
          {"Big xbbread xboven wins prize", "Old xcglacier xcice melts", "New xdvote xdlaw passes"})
       add(title);
     const StoryId first =
-        add("Big xestorm and xewind over beach of Chania breaks windows of hotels in Souda");
+        add("Big xestorm and xewind over beach of Chania breaks windows of hotels in Souda and "
+            "sinks boats at Maleme pier");
     const StoryId second =
-        add("Chania without power today as xegale xetempest takes trees down in Kissamos streets");
+        add("Chania without power today as xegale xetempest takes trees down in Kissamos streets "
+            "while schools of Platanias close");
     return grouper.resolve(second) == grouper.resolve(first);
   };
   EXPECT_FALSE(same_story(nullptr));

@@ -13,19 +13,22 @@ namespace kin::stories {
 struct Scoring {
   // Meaning adds `meaning` times the part of the vectors' cosine above `strangers`, the level that
   // unrelated headlines often have.
-  double meaning = 0.4;
+  double meaning = 0.5;
   double strangers = 0.2;
   // Factor of the terms where one side has no vector.
   double terms_alone = 1.6;
   // The evidence for a full score: between an item and a story, and between two stories.
   double evidence = 11;
-  double merge_evidence = 4;
+  double merge_evidence = 3;
   // Share of the members' own lengths in the length of a story.
   double spread = 0.2;
-  // Factor for an item of a source that the story has already.
+  // Factor for an item of a source that the story has already, and for headlines of one column.
   double same_source = 0.55;
   // Stories whose last items are further apart are not merged.
   std::chrono::hours merge_within{10};
+  // A story is over, and is not merged any more, if the other one went on for this long without it
+  // and for some times its usual interval.
+  std::chrono::hours pause{4};
   // Titles with a smaller share of frequent English words have no vector.
   double english = 0.1;
   friend bool operator==(const Scoring&, const Scoring&) = default;

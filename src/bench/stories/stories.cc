@@ -187,9 +187,9 @@ std::string rows(const std::vector<SetFigures>& sets) {
 std::string choices_table(const std::vector<StoriesFigures::Choice>& choices) {
   std::string table;
   for (const auto& choice : choices) {
-    table += fmt::format("\n  {}: {} (mean F1 {:.4f})\n",
+    table += fmt::format("\n  {}: {} (mean F0.8 {:.4f})\n",
                          choice.without.empty() ? "best on all" : "without " + choice.without,
-                         choice.settings, choice.mean_f1);
+                         choice.settings, choice.mean_score);
     table += rows(choice.sets);
   }
   return table;
@@ -247,7 +247,7 @@ std::string to_json(const StoriesFigures& figures) {
     json.key("choices").begin_array();
     for (const auto& choice : figures.choices) {
       json.begin_object().field("without", choice.without).field("settings", choice.settings);
-      json.field("mean_f1", choice.mean_f1);
+      json.field("mean_f0_8", choice.mean_score);
       add_sets(json, choice.sets);
       json.end();
     }

@@ -49,7 +49,7 @@ struct StoriesFigures {
   struct Choice {
     std::string without;  // empty: the best on all sets
     std::string settings;
-    double mean_f1 = 0;  // over the families that were used
+    double mean_score = 0;  // F0.8, over the families that were used
     std::vector<SetFigures> sets;
   };
   std::vector<Choice> choices;

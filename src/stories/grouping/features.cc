@@ -116,6 +116,7 @@ Reading FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
   read_headline(title, headline_);
   if (headline_.words.size() > kTitleWords) headline_.words.resize(kTitleWords);
   read_title(features, vocabulary);
+  read_label(title, features, vocabulary);
   find_numbers(features);
   find_places(features);
   find_frame(features, vocabulary);
@@ -168,6 +169,14 @@ void FeatureReader::read_title(Features& features, Vocabulary& vocabulary) {
   std::ranges::sort(features.names, {}, &NameMark::term);
   const auto repeats = std::ranges::unique(features.names, {}, &NameMark::term);
   features.names.erase(repeats.begin(), repeats.end());
+}
+
+void FeatureReader::read_label(std::string_view title, Features& features, Vocabulary& vocabulary) {
+  const std::string_view label = label_of(title);
+  if (label.empty()) return;
+  std::string normal;
+  text::normalize(label, text::Normalization::kStandard, normal);
+  add(features, vocabulary.intern(TermKind::kLabel, normal), kTitleCount);
 }
 
 void FeatureReader::read_summary(const Item& item, Features& features, Vocabulary& vocabulary) {

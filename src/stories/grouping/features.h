@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "stories/grouping/headline.h"
@@ -78,6 +79,7 @@ class FeatureReader {
 
  private:
   void read_title(Features& features, Vocabulary& vocabulary);
+  void read_label(std::string_view title, Features& features, Vocabulary& vocabulary);
   void read_summary(const Item& item, Features& features, Vocabulary& vocabulary);
   void add(Features& features, TermId term, std::uint8_t count);
   TermId add_word(const HeadlineWord& word, std::uint8_t count, bool title_case, Features& features,

@@ -287,6 +287,17 @@ std::string_view without_label(std::string_view title) {
 
 }  // namespace
 
+std::string_view label_of(std::string_view title) {
+  constexpr std::size_t kMostWords = 5;
+  constexpr std::size_t kLeastLeft = 3;
+  const std::size_t colon = title.find(": ");
+  if (colon == std::string_view::npos) return {};
+  const std::string_view label = trimmed(title.substr(0, colon));
+  if (count_words(label) > kMostWords || count_words(title.substr(colon + 1)) < kLeastLeft)
+    return {};
+  return label;
+}
+
 void read_headline(std::string_view title, Headline& headline) {
   headline.words.clear();
   Scanner scanner(title);

@@ -36,4 +36,8 @@ void read_headline(std::string_view title, Headline& headline);
 // 2-", "WRAPUP 1-").
 std::string_view bare_title(std::string_view title, std::string_view source);
 
+// The label at the start of a title: up to five words before a colon ("Olympics latest" in
+// "Olympics latest: Ferry wins race"). Empty if there is none, or if fewer than three words follow.
+std::string_view label_of(std::string_view title);
+
 }  // namespace kin::stories

@@ -75,5 +75,14 @@ TEST(BareTitle, LosesTheSourceAndTheLabelOfAWire) {
   EXPECT_EQ(bare_title("UPDATE 1-", ""), "UPDATE 1-");
 }
 
+TEST(LabelOf, IsTheShortPartBeforeAColon) {
+  EXPECT_EQ(label_of("Harbour Latest: Ferry runs aground"), "Harbour Latest");
+  EXPECT_EQ(label_of("Ports 2026 : le ferry est à quai"), "Ports 2026");
+  EXPECT_EQ(label_of("Ferry runs aground at 10:30"), "");
+  EXPECT_EQ(label_of("Ferry runs aground: photos"), "");
+  EXPECT_EQ(label_of("Captain of the stranded ferry says: we saw no rocks"), "");
+  EXPECT_EQ(label_of(""), "");
+}
+
 }  // namespace
 }  // namespace kin::stories

@@ -51,10 +51,21 @@ void Grouper::merge_if_alike(Slot slot) {
   }
 }
 
+bool Grouper::is_over(const Story& story, UnixSeconds time) const {
+  // One item does not show how often the story has one.
+  constexpr std::uint32_t kLeastItems = 2;
+  constexpr UnixSeconds kIntervals = 3;
+  if (story.size() < kLeastItems) return false;
+  const UnixSeconds pause = std::chrono::seconds(settings_.scoring.pause).count();
+  const UnixSeconds usual = (story.last - story.first) / (story.size() - 1);
+  return time - story.last > std::max(pause, kIntervals * usual);
+}
+
 bool Grouper::may_merge(const Story& a, const Story& b) const {
   // Stories that ended at different times are mostly two events of one kind.
   const UnixSeconds within = std::chrono::seconds(settings_.scoring.merge_within).count();
   if (a.column || b.column || std::abs(a.last - b.last) > within) return false;
+  if (is_over(a, b.last) || is_over(b, a.last)) return false;
   return !are_apart(a.id, b.id);
 }
 

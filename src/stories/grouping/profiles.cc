@@ -24,7 +24,17 @@ double evidence_of(double evidence, std::uint32_t count, std::uint32_t members) 
   return evidence * std::sqrt(static_cast<double>(count) / members);
 }
 
-void add_part(TermId term, double count, const Vocabulary& vocabulary, Query& query) {
+void clear(Query& query) {
+  query.parts.clear();
+  query.labels.clear();
+}
+
+// A term of a query that has it `count` times in all, in this share of its headlines.
+void add_part(TermId term, double count, double share, const Vocabulary& vocabulary, Query& query) {
+  if (vocabulary.term(term).kind == TermKind::kLabel) {
+    if (vocabulary.is_column_label(term)) query.labels.push_back({term, share});
+    return;
+  }
   const double weight = vocabulary.weight(term);
   const double weighted = weight * count;
   query.parts.push_back({.term = term,
@@ -42,14 +52,15 @@ void measure(Query& query) {
 }  // namespace
 
 void read_query(const Features& features, const Vocabulary& vocabulary, Query& query) {
-  query.parts.clear();
-  for (const ItemTerm& part : features.terms) add_part(part.term, part.count, vocabulary, query);
+  clear(query);
+  for (const ItemTerm& part : features.terms) add_part(part.term, part.count, 1, vocabulary, query);
   measure(query);
 }
 
 void read_query(const Profile& profile, const Vocabulary& vocabulary, Query& query) {
-  query.parts.clear();
-  for (const ProfileTerm& part : profile.terms) add_part(part.term, part.sum, vocabulary, query);
+  clear(query);
+  for (const ProfileTerm& part : profile.terms)
+    add_part(part.term, part.sum, profile.share(part), vocabulary, query);
   measure(query);
 }
 

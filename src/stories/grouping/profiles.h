@@ -30,6 +30,7 @@ struct Profile {
   friend bool operator==(const Profile&, const Profile&) = default;
 
   const ProfileTerm* find(TermId term) const;
+  double share(const ProfileTerm& part) const { return static_cast<double>(part.count) / members; }
   // True if most members have a vector.
   bool has_meaning() const { return 2 * meaning.count >= members && meaning.count > 0; }
 };
@@ -42,7 +43,13 @@ struct Query {
     double square = 0;    // of the weighted count
     double evidence = 0;  // of the term; see Vocabulary
   };
+  // The label of a column, with the share of headlines that have it.
+  struct Label {
+    TermId term{};
+    double share = 0;
+  };
   std::vector<Part> parts;
+  std::vector<Label> labels;
   double length = 0;
 };
 

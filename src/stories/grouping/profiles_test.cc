@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "stories/grouping/similarity.h"
 
 namespace kin::stories {
 namespace {
@@ -53,6 +54,25 @@ TEST_F(ProfilesTest, FindsProfilesThatShareTerms) {
   EXPECT_GT(found[1].product, found[0].product);
   EXPECT_GT(found[1].evidence, found[0].evidence);
   EXPECT_THAT(near("Glacier melts in Zermatt"), IsEmpty());
+}
+
+TEST_F(ProfilesTest, TakesALabelOfSeveralProfilesForASource) {
+  const Scoring scoring;
+  const auto factor = [&](std::uint32_t slot, const std::string& title) {
+    read_query(read(title), vocabulary_, query_);
+    return column_factor(query_, profiles_.at(slot), scoring);
+  };
+  add(0, "Harbour Latest: Ferry Olympia stranded near Chania");
+  // So far the label may be that of one event.
+  EXPECT_EQ(factor(0, "Harbour Latest: Tram drivers strike in Lisbon"), 1);
+  for (std::uint32_t slot = 1; slot < 5; ++slot)
+    add(slot, "Harbour Latest: Glacier in Zermatt melts early");
+  EXPECT_EQ(factor(0, "Harbour Latest: Tram drivers strike in Lisbon"), scoring.same_source);
+  EXPECT_EQ(factor(0, "Tram drivers strike in Lisbon"), 1);
+  // In proportion to the members that have it.
+  add(0, "Passengers of ferry Olympia rescued");
+  EXPECT_EQ(factor(0, "Harbour Latest: Tram drivers strike in Lisbon"),
+            (1 + scoring.same_source) / 2);
 }
 
 TEST_F(ProfilesTest, IsAsBeforeWhenAMemberLeaves) {

@@ -36,6 +36,15 @@ double join_score(const Joining& item, const Profiles::Match& match, const Profi
          std::min(1.0, match.evidence / (scoring.evidence * item.chance));
 }
 
+double column_factor(const Query& query, const Profile& profile, const Scoring& scoring) {
+  double shared = 0;
+  for (const Query::Label& label : query.labels) {
+    const ProfileTerm* found = profile.find(label.term);
+    if (found != nullptr) shared += label.share * profile.share(*found);
+  }
+  return 1 - (1 - scoring.same_source) * shared;
+}
+
 double faded(UnixSeconds time, const Settings& settings) {
   const double scale = std::chrono::duration<double>(settings.fading).count();
   return std::exp(-static_cast<double>(time) / scale);
@@ -45,6 +54,7 @@ double merge_score(const Joining& story, const Profiles::Match& match, const Pro
                    const Scoring& scoring) {
   const double terms = match.product / (story.query.length * other.length);
   return with_meaning(terms, story.meaning, other, scoring) *
+         column_factor(story.query, other, scoring) *
          std::min(1.0, match.evidence / (scoring.merge_evidence * story.chance));
 }
 

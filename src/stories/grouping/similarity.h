@@ -16,6 +16,9 @@ struct Joining {
 };
 double join_score(const Joining& item, const Profiles::Match& match, const Profile& profile,
                   const Scoring& scoring);
+// The factor for headlines of one column: Scoring::same_source if all of `profile` have the labels
+// of `query`, and 1 without a label in common. Thread-safe.
+double column_factor(const Query& query, const Profile& profile, const Scoring& scoring);
 // The factor by which a score fades in this time.
 double faded(UnixSeconds time, const Settings& settings);
 

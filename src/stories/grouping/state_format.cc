@@ -97,7 +97,7 @@ class Reader {
     for (std::uint32_t& slot : signature) get(slot);
   }
   void get(TermKind& kind) {
-    constexpr auto kMost = static_cast<std::uint8_t>(TermKind::kPrefix);
+    constexpr auto kMost = static_cast<std::uint8_t>(TermKind::kLabel);
     kind = static_cast<TermKind>(checked(reader_.read<std::uint8_t>(), kMost));
   }
   void get(Vocabulary::Term& term) {

@@ -9,7 +9,7 @@
 
 namespace kin::stories {
 
-inline constexpr std::uint32_t kStateVersion = 3;
+inline constexpr std::uint32_t kStateVersion = 4;
 
 // Thread-safe.
 std::string encode_state(const GrouperState& state);

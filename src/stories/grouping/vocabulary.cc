@@ -29,6 +29,8 @@ constexpr double kGrowth = 0.3;
 // How rare a term is among headlines limits its evidence, by this factor.
 constexpr double kHeadlineFactor = 1.5;
 constexpr double kUnseenHeadlines = 20;
+// A label of fewer stories may belong to one event ("Storm Edgar: …").
+constexpr double kStoriesOfColumn = 5;
 
 double kind_weight(TermKind kind) {
   switch (kind) {
@@ -38,6 +40,7 @@ double kind_weight(TermKind kind) {
     case TermKind::kYear: return 0.3;
     case TermKind::kDay: return 0.3;
     case TermKind::kPrefix: return 0.5;
+    case TermKind::kLabel: return 0;
   }
   KIN_UNREACHABLE();
 }
@@ -179,6 +182,11 @@ double Vocabulary::evidence(TermId id) const {
 double Vocabulary::chance() const {
   constexpr double kUsual = 1'000;
   return std::max(1.0, std::log(stories_ + kBackgroundStories) / std::log(kUsual));
+}
+
+bool Vocabulary::is_column_label(TermId id) const {
+  const Term& term = terms_[index(id)];
+  return term.kind == TermKind::kLabel && term.stories >= kStoriesOfColumn;
 }
 
 double Vocabulary::name_chance(TermId id) const {

@@ -18,6 +18,7 @@ enum class TermKind : std::uint8_t {
   kYear,
   kDay,     // a weekday
   kPrefix,  // the first letters of a stem
+  kLabel,   // the label of a title; it makes nothing alike
 };
 
 // Counts stories, not headlines: a word in a hundred headlines of one story is still rare. (Large
@@ -75,6 +76,9 @@ class Vocabulary {
   // The evidence that a match by chance is expected to have, as a factor: 1 in a stream of a
   // thousand stories, more in a larger one.
   double chance() const;
+  // True for a label that titles of several stories have: the name of a column, which says as
+  // little about the event as the name of a source.
+  bool is_column_label(TermId id) const;
   // The probability that the term is a name, from its spelling so far.
   double name_chance(TermId id) const;
 

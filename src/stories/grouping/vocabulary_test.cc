@@ -68,6 +68,24 @@ TEST(Vocabulary, TakesYearsAndWeekdaysForNoEvidence) {
   EXPECT_EQ(vocabulary.evidence(vocabulary.intern(TermKind::kDay, "monday")), 0);
 }
 
+TEST(Vocabulary, TakesALabelOfSeveralStoriesForAColumn) {
+  Vocabulary vocabulary;
+  const TermId label = vocabulary.intern(TermKind::kLabel, "harbour latest");
+  const TermId word = vocabulary.intern(TermKind::kWord, "harbour");
+  // One large story may have a label of its own.
+  for (std::uint32_t headlines = 0; headlines < 50; ++headlines)
+    vocabulary.recount(label, headlines, headlines + 1);
+  EXPECT_FALSE(vocabulary.is_column_label(label));
+  for (int story = 0; story < 5; ++story) {
+    vocabulary.recount(label, 0, 1);
+    vocabulary.recount(word, 0, 1);
+  }
+  EXPECT_TRUE(vocabulary.is_column_label(label));
+  EXPECT_FALSE(vocabulary.is_column_label(word));
+  EXPECT_EQ(vocabulary.weight(label), 0);
+  EXPECT_EQ(vocabulary.evidence(label), 0);
+}
+
 TEST(Vocabulary, ForgetsTermsThatNobodyUsesAnyMore) {
   Vocabulary vocabulary;
   const TermId old = vocabulary.intern(TermKind::kWord, "olympia");
