@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json_writer.h"
 #include "bench/nodes/fleet.h"
 #include "bench/search/text_collection.h"
@@ -194,8 +195,8 @@ Status open_cluster(const SameBench& bench, const VectorFile& file, const fs::pa
   std::vector<std::string> addresses;
   for (std::size_t i = 0; i < bench.nodes; ++i) {
     addresses.push_back(std::to_string(i));
-    KIN_TRY(auto host,
-            router::ShardHost::open(folder / ("shard" + addresses.back()), vector_options()));
+    KIN_TRY(auto host, router::ShardHost::open(folder / ("shard" + addresses.back()),
+                                               vector_options(), hash128(addresses.back())));
     cluster.hosts.push_back(std::move(host));
   }
   std::vector<std::vector<float>> sample;
