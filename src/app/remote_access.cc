@@ -69,9 +69,11 @@ Result<RemoteAccess> RemoteAccess::for_job(dedup::DedupJob& job, bool needed) {
   access.open(job.options, work_parent(job));
   if (!writes) return access;
   std::error_code failure;
-  const fs::path parent = job.options.temporary_folder.value_or(fs::temp_directory_path(failure));
+  const dedup::UploadPlace place{
+      .parent = job.options.temporary_folder.value_or(fs::temp_directory_path(failure)),
+      .service = cloud::options_of_environment("S3").endpoint};
   if (failure) return system_error("find", "the folder for temporary files", failure.value());
-  KIN_TRY(access.uploads_, dedup::Uploads::redirect(job, *access.files_, parent));
+  KIN_TRY(access.uploads_, dedup::Uploads::redirect(job, *access.files_, place));
   return access;
 }
 

@@ -81,19 +81,19 @@ fs::path Uploads::take(const fs::path& address) {
 }
 
 Result<std::unique_ptr<Uploads>> Uploads::redirect(DedupJob& job, data::RemoteFiles& remote,
-                                                   const fs::path& parent) {
+                                                   const UploadPlace& place) {
   std::vector<fs::path*> outputs{&job.output};
   for (auto* output : {&job.removed_output, &job.quarantine_output, &job.groups_output,
                        &job.cut_output, &job.report_output}) {
     if (*output) outputs.push_back(&**output);
   }
-  std::string all = job.output.string();
+  std::string all = place.service + job.output.string();
   for (const fs::path* output : outputs) all += "\n" + output->string();
   std::erase_if(outputs, [](const fs::path* output) { return !data::is_remote(*output); });
   if (outputs.empty()) return std::unique_ptr<Uploads>();
   std::error_code failure;
-  const fs::path whole = fs::absolute(parent, failure);
-  if (failure) return system_error("find", parent, failure.value());
+  const fs::path whole = fs::absolute(place.parent, failure);
+  if (failure) return system_error("find", place.parent, failure.value());
   const fs::path folder = whole / fmt::format(".kindred-uploads-{:016x}", hash64(all));
   KIN_TRY(File lock, make_locked(folder));
   std::unique_ptr<Uploads> uploads(new Uploads(remote, folder, std::move(lock)));

@@ -16,18 +16,26 @@
 
 namespace kin::dedup {
 
+// Where outputs are kept until they are sent.
+struct UploadPlace {
+  std::filesystem::path parent = {};  // of a folder for each set of outputs
+  // The address of the service, if it is not the usual one: buckets of the same name on two
+  // services are different outputs.
+  std::string service = {};
+};
+
 // A run writes all of its outputs as files of this machine. Those whose names are addresses
 // ("s3://bucket/clean.parquet") are written below a folder, and sent when all of them are complete:
 // first their bytes, then each appears under its name, the records last. A run that is killed
 // before that leaves nothing visible. One thread only.
 class Uploads {
  public:
-  // Makes the outputs of `job` that are addresses files below a folder in `parent`, which has the
-  // same name in the next run of the same command, and checks that they can be written. Nothing if
+  // Makes the outputs of `job` that are addresses files below a folder, which has the same name in
+  // the next run of the same command, and checks that they can be written. Nothing if
   // all outputs are files. kFailedPrecondition if another run of this machine writes them. Borrows
   // `remote`.
   static Result<std::unique_ptr<Uploads>> redirect(DedupJob& job, data::RemoteFiles& remote,
-                                                   const std::filesystem::path& parent);
+                                                   const UploadPlace& place);
   // Removes the folder, unless it has a checkpoint that --resume can use.
   ~Uploads();
   Uploads(const Uploads&) = delete;

@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import urllib.parse
 import xml.etree.ElementTree
 
@@ -19,6 +20,10 @@ def start(*words):
     process = subprocess.Popen([sys.executable, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                text=True)
     return process, int(process.stdout.readline())
+
+
+class Busy(Exception):
+    """The server failed, and a client may try again."""
 
 
 class Bucket:
@@ -38,11 +43,14 @@ class Bucket:
 
     def get(self, key):
         """Nothing if there is no such object."""
+        end = time.monotonic() + 600
         while True:
             try:
                 return self.request("GET", key, {}, b"", missing=True)
-            except http.client.IncompleteRead:
-                pass  # this server's objects are files: it was replaced while it was read
+            except (http.client.IncompleteRead, Busy):
+                # This server's objects are files: it was replaced while it was read.
+                if time.monotonic() > end:
+                    raise
 
     def remove(self, key):
         self.request("DELETE", key, {}, b"")
@@ -63,6 +71,8 @@ class Bucket:
         content = answer.read()
         if missing and answer.status == 404:
             return None
+        if answer.status == 500:
+            raise Busy(f"{method} {key}: {content[:200]}")
         assert answer.status // 100 == 2, f"{method} {key}: {answer.status} {content[:200]}"
         return content
 
