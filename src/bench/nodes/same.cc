@@ -121,7 +121,7 @@ class VectorFile {
     KIN_TRY(file.bytes_, read_file(*bench.vectors / "glove100.f32"));
     const std::size_t rows = file.bytes_.size() / (kDimension * sizeof(float));
     const std::size_t most = std::min<std::size_t>(rows, bench.most_vectors);
-    // Every so many-th is a question; the others are in the index.
+    // One vector in `every` is a question; the others are in the index.
     const std::size_t every = std::max<std::size_t>(2, most / bench.queries);
     for (std::size_t i = 0; i < most; ++i) {
       // Not in the order of the file, in which words are sorted by frequency.
