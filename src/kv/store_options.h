@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/result.h"
 
@@ -56,6 +57,9 @@ struct StoreOptions {
   int background_jobs = 2;  // RocksDB only
   Engine engine = Engine::kRocksDb;
   Disk* disk = nullptr;  // nullptr: the system's. Must outlive the store
+  // RocksDB's threads sleep by it: for a second after a failure, so that they do not try again at
+  // once. nullptr: the machine's. Must outlive the store.
+  Clock* clock = nullptr;
 };
 
 struct WriteOptions {

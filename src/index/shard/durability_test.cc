@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 
+#include "base/testing/manual_clock.h"
 #include "index/graph.h"
 #include "index/testing/shard_fixture.h"
 #include "kv/testing/threaded_durability.h"
@@ -100,6 +101,7 @@ class ShardUnderTest final : public StoreUnderTest {
     options.truth.block_cache_bytes = 1 << 16;
     options.truth.engine = engine_;
     options.truth.disk = &disk;
+    options.truth.clock = &clock_;
     options.truth.log_bytes = 20'000;
     KIN_TRY(shard_, Shard::open("/shard", std::move(options)));
     refuses_ = false;
@@ -153,6 +155,7 @@ class ShardUnderTest final : public StoreUnderTest {
   void expect_entity(const ShardView& view, std::uint64_t key, std::uint64_t round) const;
 
   Engine engine_;
+  ManualClock clock_;  // without its pauses after failures RocksDB needs little time
   std::unique_ptr<Shard> shard_;
   std::uint64_t position_ = 0;  // rounds that the open shard holds
   bool refuses_ = false;        // a write failed

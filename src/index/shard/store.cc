@@ -28,7 +28,8 @@ kv::StoreOptions store_options(const TruthOptions& truth) {
                            .write_buffer_bytes = std::uint64_t{16} << 20,
                            .log_bytes = truth.log_bytes,
                            .engine = truth.engine,
-                           .disk = truth.disk};
+                           .disk = truth.disk,
+                           .clock = truth.clock};
   // Segments and cells are large and written once, so merging must not copy them.
   options.tuning["parts"] = {.apart_from_bytes = 4096};
   options.tuning["pieces"] = {.apart_from_bytes = 4096};

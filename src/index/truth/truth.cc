@@ -24,7 +24,8 @@ kv::StoreOptions store_options(const TruthOptions& options) {
                          .log_bytes = options.log_bytes,
                          .background_jobs = options.background_jobs,
                          .engine = options.engine,
-                         .disk = options.disk};
+                         .disk = options.disk,
+                         .clock = options.clock};
   store.tuning["contents"] = {.write_buffer_bytes = std::uint64_t{64} << 20,
                               .apart_from_bytes = 256};
   store.tuning["vectors"] = {.write_buffer_bytes = std::uint64_t{32} << 20,

@@ -29,7 +29,8 @@ struct TruthOptions {
   std::uint64_t block_cache_bytes = std::uint64_t{64} << 20;
   int background_jobs = 2;
   kv::StoreOptions::Engine engine = kv::StoreOptions::Engine::kRocksDb;
-  Disk* disk = nullptr;  // nullptr: the system's. Must outlive the truth
+  Disk* disk = nullptr;    // nullptr: the system's. Must outlive the truth
+  Clock* clock = nullptr;  // as StoreOptions::clock
   std::uint64_t log_bytes = std::uint64_t{32} << 20;  // that opening after a crash reads again
 };
 

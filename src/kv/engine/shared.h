@@ -52,5 +52,8 @@ Status prepare_copy(Disk& disk, const std::filesystem::path& folder);
 inline Disk& disk_of(const StoreOptions& options) {
   return options.disk != nullptr ? *options.disk : system_disk();
 }
+inline Clock& clock_of(const StoreOptions& options) {
+  return options.clock != nullptr ? *options.clock : system_clock();
+}
 
 }  // namespace kin::kv

@@ -2,6 +2,7 @@
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/system_clock.h>
 
 #include <algorithm>
 #include <utility>
@@ -291,6 +292,28 @@ class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
   }
 };
 
+class SleepClock final : public rocksdb::SystemClockWrapper {
+ public:
+  explicit SleepClock(Clock& clock)
+      : SystemClockWrapper(rocksdb::SystemClock::Default()), clock_(clock) {}
+  const char* Name() const override { return "kindred"; }
+  void SleepForMicroseconds(int micros) override {
+    clock_.sleep_for(std::chrono::microseconds{micros});
+  }
+
+ private:
+  Clock& clock_;
+};
+
+class SleepEnv final : public rocksdb::EnvWrapper {
+ public:
+  SleepEnv(std::unique_ptr<rocksdb::Env> env, Clock& clock) : EnvWrapper(std::move(env)) {
+    system_clock_ = std::make_shared<SleepClock>(clock);
+  }
+  const char* Name() const override { return "kindred"; }
+  void SleepForMicroseconds(int micros) override { system_clock_->SleepForMicroseconds(micros); }
+};
+
 }  // namespace
 
 KeepTables::KeepTables() {
@@ -301,10 +324,11 @@ KeepTables::~KeepTables() {
   keep_tables = false;
 }
 
-std::unique_ptr<rocksdb::Env> env_on(Disk& disk) {
+std::unique_ptr<rocksdb::Env> env_on(Disk& disk, Clock& clock) {
   std::shared_ptr<rocksdb::FileSystem> files = rocksdb::FileSystem::Default();
   if (&disk != &system_disk()) files = std::make_shared<DiskFileSystem>(disk);
-  return rocksdb::NewCompositeEnv(std::make_shared<CarefulFileSystem>(files));
+  auto env = rocksdb::NewCompositeEnv(std::make_shared<CarefulFileSystem>(files));
+  return std::make_unique<SleepEnv>(std::move(env), clock);
 }
 
 }  // namespace kin::kv

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/clock.h"
 #include "base/disk.h"
 
 namespace rocksdb {
@@ -11,12 +12,13 @@ class Env;
 
 namespace kin::kv {
 
-// Every file access of RocksDB goes to `disk`; time and threads are those of the process. On the
+// Every file access of RocksDB goes to `disk`, and its threads sleep by `clock`; time and threads
+// are those of the process. On the
 // system's disk RocksDB uses its own file access, with the means that a Disk does not offer
 // (read-ahead, preallocation, links); on others there are no links, memory maps or direct reads.
-// Errors keep their kind: a missing file, a full disk, another failure. `disk` must outlive the
-// environment, and the environment every database in it.
-std::unique_ptr<rocksdb::Env> env_on(Disk& disk);
+// Errors keep their kind: a missing file, a full disk, another failure. Both must outlive
+// the environment, and the environment every database in it.
+std::unique_ptr<rocksdb::Env> env_on(Disk& disk, Clock& clock);
 
 // While it lives, environments made by env_on() do not delete tables on this thread. RocksDB 7.8
 // deletes a table when its ingestion fails, although the manifest may already name it, and could

@@ -320,7 +320,7 @@ Status RocksStore::open(const fs::path& folder, const StoreOptions& options) {
   // Members are destroyed in reverse order, so the environment outlives the database.
   database_.folder = folder;
   database_.disk = &disk_of(options);
-  database_.env = env_on(*database_.disk);
+  database_.env = env_on(*database_.disk, clock_of(options));
   const rocksdb::DBOptions how = database_options(options, database_.env.get());
   if (options.mode == StoreOptions::Mode::kFresh) {
     KIN_TRY(const bool there, database_.disk->exists(folder));
@@ -503,7 +503,7 @@ Result<std::unique_ptr<Engine>> open_rocks(const fs::path& folder, const StoreOp
 
 Result<std::optional<std::string>> read_rocks_value(const fs::path& folder, std::string_view key,
                                                     const StoreOptions& options) {
-  const std::unique_ptr<rocksdb::Env> env = env_on(disk_of(options));
+  const std::unique_ptr<rocksdb::Env> env = env_on(disk_of(options), clock_of(options));
   rocksdb::Options how;
   how.env = env.get();
   how.info_log = std::make_shared<Silence>();  // reading leaves no log in the folder

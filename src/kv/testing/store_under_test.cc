@@ -97,7 +97,8 @@ StoreOptions KeyValuesUnderTest::options() const {
           .write_buffer_bytes = 1 << 16,
           .log_bytes = 1'500,
           .engine = engine_,
-          .disk = disk_};
+          .disk = disk_,
+          .clock = &clock_};
 }
 
 KeyValuesUnderTest::Model KeyValuesUnderTest::state_after(std::uint64_t changes) {

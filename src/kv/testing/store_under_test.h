@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/testing/durability.h"
+#include "base/testing/manual_clock.h"
 #include "kv/key_value_store.h"
 
 namespace kin::kv {
@@ -52,6 +53,7 @@ class KeyValuesUnderTest final : public StoreUnderTest {
 
   StoreOptions::Engine engine_;
   SimulatedDisk* disk_ = nullptr;
+  mutable ManualClock clock_;
   std::unique_ptr<KeyValueStore> store_;
   std::uint64_t position_ = 0;  // changes that the open store holds
   bool refuses_ = false;        // a write failed
