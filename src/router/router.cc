@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "router/calls/blobs.h"
 #include "router/calls/shards.h"
 #include "router/query/edge_reader.h"
 #include "router/query/reading.h"
@@ -199,6 +200,13 @@ Result<std::vector<Hash128>> read_identities(const Connect& connect,
   return identities;
 }
 
+Result<std::string> read_blob(const Connect& connect, const ShardMap& map, const Hash128& hash,
+                              const RouterOptions& options) {
+  std::vector<std::shared_ptr<ShardClient>> clients;
+  for (const std::string& address : map.shards) clients.push_back(connect(address));
+  return read_blob(clients, {.map_epoch = map.epoch}, hash, options);
+}
+
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
                     const RouterOptions& options) {
   ShardMap& map = index.map;
@@ -213,11 +221,13 @@ Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
   if (index.centroids) {
     if (index.centroids->size() != map.partitions.size())
       return Error{Code::kInvalidArgument, "an index has as many centroids as partitions"};
-    const std::string bytes = index.centroids->encode();
-    map.centroids = hash128(bytes);
+    index.blobs.push_back(index.centroids->encode());
+    map.centroids = hash128(index.blobs.back());
+  }
+  for (const std::string& bytes : index.blobs) {
     for (const std::string& address : map.shards) {
       const auto stored =
-          call(*connect(address), StoreBlobRequest{.hash = *map.centroids, .bytes = bytes}, how);
+          call(*connect(address), StoreBlobRequest{.hash = hash128(bytes), .bytes = bytes}, how);
       if (!stored.ok()) return with_context(address, stored.error());
     }
   }

@@ -56,16 +56,22 @@ struct ShardProblem {
 struct NewIndex {
   ShardMap map = {};
   std::optional<Centroids> centroids = {};  // as many as the map has partitions
+  std::vector<std::string> blobs = {};      // bytes that every shard keeps, see read_blob()
 };
 // The identities of the shards at these addresses, for the map of a new index. Two addresses of one
 // node are refused.
 Result<std::vector<Hash128>> read_identities(const Connect& connect,
                                              const std::vector<std::string>& shards,
                                              const RouterOptions& options = {});
-// Stores the centroids at every shard, writes the map, and tells the shards what they own.
+// Stores centroids and blobs at every shard, writes the map, and tells the shards what they own.
 // kFailedPrecondition if there is an index of that name.
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
                     const RouterOptions& options = {});
+
+// The bytes with this hash that the shards of an index keep, from any shard that has them.
+// kUnavailable if none answers with them in time.
+Result<std::string> read_blob(const Connect& connect, const ShardMap& map, const Hash128& hash,
+                              const RouterOptions& options = {});
 
 struct Written {
   // One per mutation; nothing if it is unknown whether it was applied, or it was not: `problems`

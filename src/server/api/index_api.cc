@@ -30,6 +30,9 @@ Result<Response> list_answer(IndexFolder& library) {
 
 Result<Response> create_answer(IndexFolder& library, const Request& request) {
   KIN_TRY(const auto made, new_index_in(request));
+  if (!made.sample.empty())
+    return Error{Code::kInvalidArgument,
+                 "field \"sample\" is for indexes on nodes: ask `kindred router`"};
   if (made.partitions != 0)
     return Error{Code::kInvalidArgument,
                  "field \"partitions\" is for indexes on nodes: ask `kindred router`"};
