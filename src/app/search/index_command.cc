@@ -10,6 +10,7 @@
 #include "app/remote_api.h"
 #include "app/search/index_flags.h"
 #include "app/search/index_report.h"
+#include "app/search/sample.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "base/json_writer.h"
@@ -47,6 +48,7 @@ Examples:
   kindred index create scenes --dim 512 --space audio:128:cosine
   kindred index create corpus --dedup link --threshold 0.85
   kindred index create papers --embed none --partitions 64 --at 127.0.0.1:8723
+  kindred index create papers --sample papers.jsonl --at 127.0.0.1:8723
 
 Sources of vectors (--embed):
   corpus           learnt from the documents, and again as these grow or change (the default)
@@ -74,6 +76,7 @@ struct IndexArguments {
   IndexFlags place;
   AtFlags at;
   std::uint32_t partitions = 0;
+  std::vector<std::string> sample;
   std::string embed;
   std::uint32_t dimension = 0;
   std::string distance = "cosine";
@@ -155,6 +158,12 @@ Result<int> create_remote(const IndexArguments& arguments, const CLI::App& verb)
   if (!arguments.dedup.empty())
     json.field("dedup", arguments.dedup).field("threshold", arguments.threshold);
   if (arguments.partitions > 0) json.field("partitions", arguments.partitions);
+  if (!arguments.sample.empty()) {
+    KIN_TRY(const auto sample, sample_of(arguments.sample));
+    json.key("sample").begin_array();
+    for (const Document& document : sample) search::write_document(json, document);
+    json.end();
+  }
   KIN_TRY([[maybe_unused]] const std::string answer, (*api)->post("/indexes", json.end().take()));
   return created(arguments);
 }
@@ -165,9 +174,10 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
   if (!arguments.at.at.empty()) return create_remote(arguments, verb);
-  if (arguments.partitions > 0)
-    return wrong_usage({Code::kInvalidArgument, "--partitions needs --at: the address of a router"},
-                       verb);
+  if (arguments.partitions > 0 || !arguments.sample.empty())
+    return wrong_usage(
+        {Code::kInvalidArgument, "--partitions and --sample need --at: the address of a router"},
+        verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   const Status made = indexes->create(arguments.place.name, *config);
   // For example a model that does not exist.
@@ -515,6 +525,10 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
                    "Pieces of an index on nodes, of which each node gets some (default: 64)")
       ->type_name("N")
       ->check(whole_number(1, 65'536));
+  verb->add_option("--sample", arguments.sample,
+                   "Datasets of documents that an index on nodes learns from: where to place "
+                   "documents by their vectors, and the vectors of --embed corpus")
+      ->type_name("FILE");
   add_at_flags(*verb, arguments.at);
   add_json(*verb, arguments);
   return verb;

@@ -122,7 +122,8 @@ std::vector<std::string> separated(const std::string& list) {
 
 // The field of a Question that a parameter stands for.
 Result<JsonValue> field_of(const Parameter& parameter) {
-  static const std::set<std::string_view> kNumbers{"k", "offset", "expand", "fuzzy", "alpha"};
+  static const std::set<std::string_view> kNumbers{"k",     "offset", "expand",
+                                                   "fuzzy", "alpha",  "recall"};
   static const std::set<std::string_view> kTruths{"explain", "plain", "exact"};
   static const std::set<std::string_view> kTexts{"q",      "mode",  "as_of",
                                                  "fusion", "space", "direction"};

@@ -30,9 +30,9 @@ struct LearnOptions {
   search::OpenOptions embedders = {};
 };
 
-// Without a sample nothing is learnt, and vectors of a corpus model are refused. kInvalidArgument
-// for a sample that the index has no use for, whose documents bring vectors of another kind, or
-// that is too small. Thread-safe.
+// Without a sample nothing is learnt. Vectors that documents of the sample bring are used only if
+// the index has given vectors. kInvalidArgument for a sample that does not fit the index or is too
+// small, kFailedPrecondition for one whose texts have too few words in common. Thread-safe.
 Result<Learnt> learn(const search::IndexConfig& asked, std::span<const search::Document> sample,
                      const LearnOptions& options);
 
