@@ -44,6 +44,9 @@ struct RouterOptions {
   // The text options of the shards. With them the statistics of words are remembered, and a search
   // that knows all of its words costs one round of calls. Nothing: they are read for every search.
   std::optional<index::TextOptions> text = {};
+  // Entities that are near-duplicates of others, on any shard, are linked or refused. The shards
+  // look for near-duplicates with the same threshold and do not screen (index::ShardOptions).
+  std::optional<index::NearDuplicateOptions> near_duplicates = {};
 };
 
 // A shard that did not answer, or failed.
@@ -78,6 +81,7 @@ struct Written {
   // says why.
   std::vector<std::optional<index::Outcome>> outcomes = {};
   std::vector<ShardProblem> problems = {};
+  std::vector<index::Repeat> repeats = {};  // entities that are linked, or refused (kDuplicate)
 };
 
 struct SearchOptions {
@@ -114,6 +118,8 @@ class Router {
   // Mutations of one entity are applied in their order and, as long as they are in one call, all or
   // none. Those of different entities are independent: batches go to all shards at once. An
   // entity stays in the partition where it was first put. Edges need the entity that they leave.
+  // With near_duplicates, batches of this router are compared with each other, and with what other
+  // routers had written before; if a shard cannot tell, nothing is written.
   virtual Result<Written> write(std::span<const index::Mutation> mutations) = 0;
 
   // In the order of `ids`; nothing for an entity that does not exist.

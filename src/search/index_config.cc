@@ -205,10 +205,8 @@ Result<index::ShardOptions> node_shard_options(const IndexConfig& config) {
     return Error{Code::kFailedPrecondition,
                  "an index on nodes learns its vectors from a sample of the documents, before it "
                  "is made: use --sample FILE, or another --embed"};
-  if (config.dedup)
-    return Error{Code::kFailedPrecondition,
-                 "an index on nodes does not look for near-duplicates (leave out --dedup)"};
-  index::ShardOptions options{.language = config.language};
+  index::ShardOptions options{
+      .language = config.language, .near_duplicates = config.dedup, .screens = false};
   // The router makes the vectors and sends them with the documents.
   if (config.has_vectors()) options.spaces.push_back(space_options(config.main));
   for (const SpaceConfig& space : config.more) options.spaces.push_back(space_options(space));

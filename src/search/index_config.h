@@ -51,9 +51,9 @@ Status check(const IndexConfig& config);
 
 // The options of a space whose vectors come with the documents.
 index::SpaceOptions space_options(const SpaceConfig& config);
-// The options of a node's shard, whose vectors all come with the documents. kFailedPrecondition for
-// settings that only an index on one machine can have: vectors without a model that are learnt from
-// the documents, and the search for near-duplicates.
+// The options of a node's shard, whose vectors all come with the documents, and whose
+// near-duplicates are looked for by routers. kFailedPrecondition for settings that only an index on
+// one machine can have: vectors learnt from the documents without a model.
 Result<index::ShardOptions> node_shard_options(const IndexConfig& config);
 
 // docs/formats.md, "An index's settings".

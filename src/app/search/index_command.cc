@@ -16,7 +16,9 @@
 #include "base/json_writer.h"
 #include "base/locked_folder.h"
 #include "base/memory.h"
+#include "data/json_value.h"
 #include "search/document_files.h"
+#include "search/info_json.h"
 
 namespace kin::app {
 namespace {
@@ -207,6 +209,36 @@ std::string progress_text(const Adding& adding, double seconds) {
   return line + "  " + format_bytes(resident_bytes());
 }
 
+std::vector<search::RepeatedDocument> repeated_in(const data::JsonValue& list) {
+  std::vector<search::RepeatedDocument> repeated;
+  for (const data::JsonValue& one : list.items()) {
+    const double* similarity = one["similarity"].number();
+    repeated.push_back({.id = std::string(one["id"].text()),
+                        .duplicate_of = std::string(one["duplicate_of"].text()),
+                        .similarity = similarity == nullptr ? 0 : *similarity});
+  }
+  return repeated;
+}
+
+// Adds what a router or a server says about a batch.
+Status take_report(const std::string& answer, Adding& adding) {
+  KIN_TRY(const data::JsonValue json, data::parse_json(answer));
+  const double* added = json["added"].number();
+  if (added == nullptr) return Error{Code::kInternal, "the answer does not say how many were added"};
+  adding.added += static_cast<std::uint64_t>(*added);
+  std::ranges::move(repeated_in(json["refused"]), std::back_inserter(adding.refused));
+  std::ranges::move(repeated_in(json["linked"]), std::back_inserter(adding.linked));
+  return Done{};
+}
+
+std::string added_json(const Adding& adding) {
+  JsonWriter json;
+  json.begin_object().field("added", adding.added.load());
+  search::write_repeated(json, "refused", adding.refused);
+  search::write_repeated(json, "linked", adding.linked);
+  return json.end().take();
+}
+
 // Sends the documents to a router or a server.
 Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
   const auto api = RemoteApi::open(arguments.at);
@@ -221,10 +253,9 @@ Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
     JsonWriter json;
     json.begin_object().key("documents").begin_array();
     for (const Document& document : documents) search::write_document(json, document);
-    KIN_TRY([[maybe_unused]] const std::string answer,
+    KIN_TRY(const std::string answer,
             (*api)->post(index_path(arguments.place.name) + "/documents", json.end().end().take()));
-    adding.added += documents.size();
-    return Done{};
+    return take_report(answer, adding);
   };
   const Status read = [&] {
     const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
@@ -234,11 +265,14 @@ Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
   if (!read.ok() && adding.added > 0)
     say(fmt::format("kindred: the {} documents before it were added\n", with_commas(adding.added)));
   if (!read.ok()) return unfinished(read.error(), signals);
-  return print_result(
-      arguments.json
-          ? JsonWriter().begin_object().field("added", adding.added.load()).end().take() + "\n"
-          : fmt::format("{} documents added to {} at {}\n", with_commas(adding.added),
-                        arguments.place.name, arguments.at.at));
+  if (arguments.json) return print_result(added_json(adding) + "\n");
+  std::string words = fmt::format("{} documents added to {} at {}\n", with_commas(adding.added),
+                                  arguments.place.name, arguments.at.at);
+  if (!adding.refused.empty())
+    words += fmt::format("{} near-duplicates refused\n", with_commas(adding.refused.size()));
+  if (!adding.linked.empty())
+    words += fmt::format("{} near-duplicates linked\n", with_commas(adding.linked.size()));
+  return print_result(words);
 }
 
 Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,

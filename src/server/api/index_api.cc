@@ -43,11 +43,7 @@ Result<Response> create_answer(IndexFolder& library, const Request& request) {
 Result<Response> add_answer(SearchIndex& index, const Request& request) {
   KIN_TRY(const auto documents, documents_in(request));
   KIN_TRY(const auto report, index.add(documents));
-  JsonWriter json;
-  json.begin_object().field("added", report.added);
-  search::write_repeated(json, "refused", report.refused);
-  search::write_repeated(json, "linked", report.linked);
-  return json_response(200, json.end().take());
+  return added_response(report);
 }
 
 Result<Response> neighbours_answer(const SearchIndex& index, const Request& request) {

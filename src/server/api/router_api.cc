@@ -163,7 +163,7 @@ Result<Response> add_answer(RoutedIndex& index, const Request& request, Tenants*
   const auto added = index.add(documents);
   if (counts) tenants->settle(request.tenant, write);
   if (!added.ok()) return added.error();
-  return json_response(200, JsonWriter().begin_object().field("added", *added).end().take());
+  return added_response(*added);
 }
 
 // Reads "partition" or "partition:number", which a page gave as `next`.

@@ -126,6 +126,7 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
   KIN_TRY(const index::ShardOptions shard, search::node_shard_options(config));
   router::RouterOptions routing = options_.routing;
   routing.text = index::text_options(shard);
+  routing.near_duplicates = config.dedup;
   KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
   KIN_TRY(auto embedder, embedder_of(*map, config));
   const std::lock_guard lock(mutex_);

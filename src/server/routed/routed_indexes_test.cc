@@ -194,5 +194,77 @@ TEST_F(RoutedIndexesTest, ASampleThatIsOfNoUseIsRefused) {
   EXPECT_EQ(refusal(creation("", kDimension, with_vectors(160, 1))), "none");
 }
 
+// Forty texts, each with a copy that differs in a word. On one machine and on nodes.
+class RoutedDedupTest : public RoutedIndexesTest {
+ protected:
+  static std::vector<Document> texts() {
+    Random random(4);
+    std::vector<Document> documents;
+    for (int i = 0; i < 40; ++i) {
+      std::string text;
+      for (int word = 0; word < 60; ++word) text += "word" + std::to_string(random.below(500)) + " ";
+      documents.push_back({.id = "first" + std::to_string(i), .text = text});
+      documents.push_back({.id = "copy" + std::to_string(i), .text = text + "ends otherwise"});
+    }
+    // Copies of one batch, of batches before and of texts that were replaced meanwhile.
+    documents.push_back({.id = "first3", .text = "something else entirely was written here"});
+    documents.push_back({.id = "late3", .text = documents[6].text});
+    return documents;
+  }
+
+  void compare(index::NearDuplicateOptions::Action action) {
+    RoutedIndexes::Creation creation{.partitions = 16};
+    ASSERT_TRUE(search::choose_vectors(creation.config, "none", 0).ok());
+    creation.config.dedup = index::NearDuplicateOptions{.threshold = 0.8, .action = action};
+    ASSERT_TRUE(search::SearchIndex::create(folder_.path() / "one", creation.config, {}).ok());
+    const auto one = std::move(*search::SearchIndex::open(folder_.path() / "one", {}));
+    ASSERT_TRUE(indexes_->create("things", creation).ok());
+    const auto many = *indexes_->open("things");
+    const std::vector<Document> documents = texts();
+    for (std::size_t at = 0; at < documents.size(); at += 7) {
+      const auto batch = std::span(documents).subspan(at, std::min<std::size_t>(7, documents.size() - at));
+      const auto expected = one->add(batch);
+      const auto found = many->add(batch);
+      ASSERT_TRUE(expected.ok() && found.ok());
+      EXPECT_EQ(found->added, expected->added);
+      expect_same(found->refused, expected->refused);
+      expect_same(found->linked, expected->linked);
+    }
+    for (const Document& document : documents) {
+      const auto expected = *one->document(document.id);
+      const auto found = *many->document(document.id, {});
+      ASSERT_EQ(found.has_value(), expected.has_value()) << document.id;
+      if (found) {
+        EXPECT_EQ(*found, *expected) << document.id;
+      }
+    }
+  }
+
+  static void expect_same(const std::vector<search::RepeatedDocument>& found,
+                          const std::vector<search::RepeatedDocument>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].id, expected[i].id);
+      EXPECT_EQ(found[i].duplicate_of, expected[i].duplicate_of);
+      EXPECT_EQ(found[i].similarity, expected[i].similarity);
+      EXPECT_GE(found[i].similarity, 0.8);
+    }
+    seen_ += found.size();
+  }
+  static inline std::size_t seen_ = 0;
+};
+
+TEST_F(RoutedDedupTest, NearDuplicatesAreLinkedAcrossNodesAsOnOneMachine) {
+  seen_ = 0;
+  compare(index::NearDuplicateOptions::Action::kLink);
+  EXPECT_GE(seen_, 40U);
+}
+
+TEST_F(RoutedDedupTest, NearDuplicatesAreRefusedAcrossNodesAsOnOneMachine) {
+  seen_ = 0;
+  compare(index::NearDuplicateOptions::Action::kRefuse);
+  EXPECT_GE(seen_, 40U);
+}
+
 }  // namespace
 }  // namespace kin::server
