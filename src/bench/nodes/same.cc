@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "bench/nodes/fleet.h"

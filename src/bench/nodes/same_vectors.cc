@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "router/local_meta_store.h"
