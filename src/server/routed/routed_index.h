@@ -20,6 +20,7 @@
 #include "search/index_config.h"
 #include "search/path.h"
 #include "search/question.h"
+#include "search/search_index.h"
 
 namespace kin::server {
 
@@ -34,10 +35,11 @@ class RoutedIndex {
   const search::IndexConfig& config() const { return config_; }
   router::Router& shards() { return *router_; }
 
-  // Adds or replaces documents; returns how many. On success all are durable and found by every
-  // later search. kInvalidArgument names a document that cannot be added, and nothing is written.
-  // kUnavailable if it is not known of some whether they were: sending them again does no harm.
-  Result<std::uint64_t> add(std::span<const search::Document> documents);
+  // Adds or replaces documents. On success all are durable and found by every later search, but for
+  // refused near-duplicates. kInvalidArgument names a document that cannot be added, and nothing is
+  // written. kUnavailable if it is not known of some whether they were: sending them again does no
+  // harm.
+  Result<search::AddReport> add(std::span<const search::Document> documents);
   // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 
