@@ -263,6 +263,7 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
   ready.query.words_only = ready.query.text.has_value();
   Showing showing;
   if (question.show) showing.marks = ready.marked;
+  showing.explain = question.explain && ready.query.text.has_value();
   KIN_TRY(index::ShardHits hits, searched.search(ready.query, &showing));
   KIN_RETURN_IF_ERROR(count_own_facets(searched, ready.query, hits));
   return Found{.hits = std::move(hits),
@@ -270,6 +271,16 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
                .marks = std::move(ready.marks),
                .by_words = ready.query.text.has_value(),
                .mode = std::string(name_of(mode))};
+}
+
+AnswerReason reason_of(std::span<const index::LegScore> legs, const index::TextExplanation* words) {
+  AnswerReason why;
+  for (const index::LegScore& leg : legs)
+    if (leg.leg == index::LegKind::kVector) why.similarity = leg.score;
+  if (words == nullptr) return why;
+  for (const index::TermExplanation& term : words->terms)
+    why.terms.push_back({term.term, term.score, term.frequency, term.documents});
+  return why;
 }
 
 MarkedText marked(const index::HitSnippet& snippet) {

@@ -38,6 +38,7 @@ struct SearchedSpace {
 struct Showing {
   // Marked in snippets, except common words. Nothing: there are no snippets.
   std::optional<index::TextLeg> marks = {};
+  bool explain = false;  // the scores of its words
 };
 
 // The documents that are searched. All methods are as those of index/query.h. Thread-safe.
@@ -71,6 +72,9 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
 
 // The words of a question as a leg of a query.
 index::TextLeg text_leg(const Question& question);
+
+// Why a hit has its score; null without words.
+AnswerReason reason_of(std::span<const index::LegScore> legs, const index::TextExplanation* words);
 
 // The parts of a snippet, for an answer.
 MarkedText marked(const index::HitSnippet& snippet);

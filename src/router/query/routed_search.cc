@@ -53,6 +53,8 @@ bool take_shown(const index::Findings& found, FindReply& reply, const index::Doc
     all.documents[to] = std::move(reply.presented.documents[i]);
     if (i < reply.presented.snippets.size())
       all.snippets[to] = std::move(reply.presented.snippets[i]);
+    if (i < reply.presented.explanations.size())
+      all.explanations[to] = std::move(reply.presented.explanations[i]);
     return true;
   }
   return false;
@@ -274,6 +276,7 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
   const std::vector<index::ShardHit>& all = hits.found.hits;
   hits.shown.documents.resize(all.size());
   hits.shown.snippets.resize(all.size());
+  hits.shown.explanations.resize(all.size());
   std::vector<index::ShardHit> rest;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -286,11 +289,13 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
     places.push_back(i);
   }
   if (rest.empty()) return true;
-  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show, deadline_));
+  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show, deadline_,
+                               statistics_ ? &*statistics_ : nullptr));
   if (!more) return false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     hits.shown.documents[places[i]] = std::move(more->documents[i]);
     hits.shown.snippets[places[i]] = std::move(more->snippets[i]);
+    hits.shown.explanations[places[i]] = std::move(more->explanations[i]);
   }
   return true;
 }

@@ -113,6 +113,12 @@ std::vector<NamedStats> NodeFolder::stats() {
   return all;
 }
 
+std::map<std::string, router::PartitionLoads> NodeFolder::loads() {
+  std::map<std::string, router::PartitionLoads> all;
+  for (const auto& [name, shard] : served()) all.emplace(name, shard.host->loads());
+  return all;
+}
+
 Result<StepOutcome> NodeFolder::step() {
   StepOutcome all = StepOutcome::idle();
   for (const auto& [name, shard] : served()) {

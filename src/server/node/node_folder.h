@@ -41,6 +41,8 @@ class NodeFolder final : public rpc::ServedIndexes {
   Result<std::vector<rpc::ServedIndex>> list() override;
 
   std::vector<NamedStats> stats();
+  // The loads of partitions, by index.
+  std::map<std::string, router::PartitionLoads> loads();
 
   // Does one piece of background work for every shard.
   Result<StepOutcome> step();

@@ -49,8 +49,9 @@ class SearchedRouter final : public search::Searched {
                                   const search::Showing* showing) const override {
     router::SearchOptions options;
     if (showing != nullptr)
-      options.show =
-          router::Show{.text = showing->marks, .snippets = {.length = search::kSnippetBytes}};
+      options.show = router::Show{.text = showing->marks,
+                                  .snippets = {.length = search::kSnippetBytes},
+                                  .explain = showing->explain};
     KIN_TRY(router::RoutedHits hits, router_.search(query, options));
     if (showing != nullptr) shown_ = std::move(hits.shown);
     return std::move(hits.found);
@@ -274,14 +275,15 @@ Result<Answer> RoutedIndex::search(const Question& question) const {
   const SearchedRouter searched(*router_, options.spaces, source_);
   KIN_TRY(const search::Found found, search::find(searched, settings, question));
   Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
-  KIN_TRY(answer.hits, present(found.hits, searched.shown()));
+  KIN_TRY(answer.hits, present(found.hits, searched.shown(), question));
   const std::chrono::duration<double, std::milli> taken = clock_.steady_now() - start;
   answer.milliseconds = taken.count();
   return answer;
 }
 
 Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& found,
-                                                    const router::Presented& shown) const {
+                                                    const router::Presented& shown,
+                                                    const Question& question) const {
   // Edges and fragments are shown with the entities at their ends.
   std::vector<DocId> ends;
   for (const index::ShardHit& hit : found.hits) {
@@ -330,6 +332,10 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
       for (const index::GraphEdge& edge : from.trace->edges)
         hit.trace->edges.push_back(
             {keys.at(edge.id.from), keys.at(edge.id.to), edge.id.name, edge.weight});
+    }
+    if (question.explain) {
+      const bool is_explained = i < shown.explanations.size() && shown.explanations[i];
+      hit.why = search::reason_of(from.legs, is_explained ? &*shown.explanations[i] : nullptr);
     }
     hits.push_back(std::move(hit));
   }

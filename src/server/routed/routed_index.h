@@ -20,6 +20,7 @@
 #include "search/index_config.h"
 #include "search/path.h"
 #include "search/question.h"
+#include "search/search_index.h"
 
 namespace kin::server {
 
@@ -33,6 +34,8 @@ class RoutedIndex {
 
   const search::IndexConfig& config() const { return config_; }
   router::Router& shards() { return *router_; }
+  // Whether words can be searched by their meaning.
+  bool makes_vectors() const { return source_ != nullptr; }
 
   // Adds or replaces documents; returns how many. On success all are durable and found by every
   // later search. kInvalidArgument names a document that cannot be added, and nothing is written.
@@ -46,6 +49,8 @@ class RoutedIndex {
   // With its links and fragments. Nothing if there is no such document.
   Result<std::optional<search::Document>> document(std::string_view id,
                                                    std::optional<index::Millis> as_of) const;
+  // As SearchIndex::neighbours().
+  Result<search::Neighbours> neighbours(const search::NeighboursQuestion& question) const;
   // As SearchIndex::path(); among paths of equal length any may be given.
   Result<std::optional<search::Path>> path(const search::PathQuestion& question) const;
 
@@ -70,7 +75,8 @@ class RoutedIndex {
   Result<std::unordered_map<DocId, std::string>> keys_of(std::vector<DocId> ids) const;
   Result<std::vector<search::Document>> linked(std::span<const index::About> abouts) const;
   Result<std::vector<search::AnswerHit>> present(const index::ShardHits& found,
-                                                 const router::Presented& shown) const;
+                                                 const router::Presented& shown,
+                                                 const search::Question& question) const;
 
   const search::IndexConfig config_;
   const std::unique_ptr<router::Router> router_;
