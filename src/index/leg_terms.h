@@ -13,6 +13,7 @@
 namespace kin::index {
 
 class AnalyzerPool;
+struct PlannedQuery;
 
 // Thread-safe.
 class LegTerms {
@@ -26,7 +27,15 @@ class LegTerms {
   // parse_leg().
   Result<std::optional<std::vector<std::string>>> of(const TextLeg& leg) const;
 
+  // Whether a shard with these statistics can have a match: false if no document there has a word
+  // that must be there, or any of the words of which one must be. True where only the shard can
+  // tell.
+  Result<bool> may_match(const TextLeg& leg, const TextStatistics& statistics) const;
+
  private:
+  // Nothing if the dictionary of a shard is needed.
+  Result<std::optional<PlannedQuery>> plan(const TextLeg& leg) const;
+
   TextOptions options_;
   std::unique_ptr<AnalyzerPool> analyzers_;
 };

@@ -6,7 +6,7 @@
 
 #include "base/disk.h"
 #include "index/shard/documents.h"
-#include "index/shard/screening.h"
+#include "index/shard/stored_texts.h"
 #include "index/shard/state.h"
 
 namespace kin::index {
@@ -149,24 +149,21 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
   const std::lock_guard lock(writing_);
   KIN_RETURN_IF_ERROR(refused());
   KIN_RETURN_IF_ERROR(check_vectors(entities));
-  if (!near_) return follow_batch(truth_->apply_checked(mutations, options), prepared);
-  KIN_TRY(
-      ScreenedBatch screened,
-      Screening(*options_.near_duplicates, *near_, now_->truth, options.map_epoch).run(mutations));
-  prepared.origins = std::move(screened.origins);
+  if (!near_ || !options_.screens)
+    return follow_batch(truth_->apply_checked(mutations, options), prepared);
+  KIN_TRY(const Owners owners, now_->truth.owners());
+  const ShardTexts texts(*near_, now_->truth, owners, options.map_epoch);
+  KIN_TRY(ScreenedBatch screened,
+          Screening(*options_.near_duplicates, near_->sketcher(), texts).run(mutations));
+  prepared.origins = screened.origins;
   ApplyOptions how = options;
   how.ages.clear();
   for (const std::size_t origin : prepared.origins)
     how.ages.push_back(origin < options.ages.size() ? options.ages[origin] : 0);
   KIN_TRY(Applied applied, follow_batch(truth_->apply_checked(screened.mutations, how), prepared));
   if (applied.repeated) return applied;
-  // Outcomes are those of the mutations given: left-out ones are duplicates, added ones have none.
-  std::vector<Outcome> outcomes(mutations.size(), {.effect = Effect::kDuplicate});
-  for (std::size_t i = 0; i < prepared.origins.size(); ++i) {
-    if (prepared.origins[i] != ScreenedBatch::kAdded)
-      outcomes[prepared.origins[i]] = applied.outcomes[i];
-  }
-  applied.outcomes = std::move(outcomes);
+  applied.outcomes =
+      outcomes_of_given<Outcome>(screened, mutations.size(), applied.outcomes);
   applied.repeats = std::move(screened.repeats);
   return applied;
 }
@@ -198,6 +195,29 @@ Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatc
   if (followed.ok()) return applied;
   failed_ = followed.error();
   return followed.error();
+}
+
+Result<std::vector<std::vector<NearText>>> Shard::State::near_texts(
+    std::span<const TextSketch> sketches,
+    const std::optional<std::set<PartitionId>>& within) const {
+  std::vector<std::vector<NearCandidate>> candidates;
+  std::shared_ptr<const ShardView::State> view;
+  {
+    const std::lock_guard lock(writing_);
+    KIN_RETURN_IF_ERROR(refused());
+    if (!near_)
+      return Error{Code::kFailedPrecondition, "the shard does not look for near-duplicates"};
+    for (const TextSketch& sketch : sketches) candidates.push_back(find_candidates(*near_, sketch));
+    view = current();
+  }
+  // Reading texts takes longer than the lock may be held.
+  std::vector<std::vector<NearText>> found;
+  for (std::size_t i = 0; i < sketches.size(); ++i) {
+    KIN_TRY(auto texts, compare_candidates(near_->sketcher(), view->truth, sketches[i],
+                                           candidates[i], within));
+    found.push_back(std::move(texts));
+  }
+  return found;
 }
 
 ShardStats Shard::State::stats() const {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "base/step.h"
 #include "index/text_document.h"
+#include "index/text_sketch.h"
 #include "index/truth/truth.h"
 #include "index/vector/space.h"
 #include "index/view.h"
@@ -50,6 +52,9 @@ struct ShardOptions {
   Bm25 ranking = {};
   std::vector<SpaceOptions> spaces = {};  // with different names
   std::optional<NearDuplicateOptions> near_duplicates = {};
+  // False: apply() treats near-duplicates as other entities. The caller asks for them by
+  // near_texts(), of this shard and others.
+  bool screens = true;
   std::uint32_t cell_size = 200;  // target number of vectors in a cell
   TruthOptions truth = {};
   Clock* clock = &system_clock();
@@ -132,6 +137,14 @@ class Shard {
   // Registers a follower of the log, and records how far it has come; see Truth::acknowledge().
   virtual Status acknowledge(std::string_view follower, Lsn applied) = 0;
   virtual Status drop_follower(std::string_view follower) = 0;
+
+  // For each sketch the stored texts that are as similar as the threshold of near_duplicates at
+  // least, those with the most bands in common first, of these the oldest. Entities of other
+  // partitions than `within` are left out. kFailedPrecondition if the shard does not look for
+  // near-duplicates.
+  virtual Result<std::vector<std::vector<NearText>>> near_texts(
+      std::span<const TextSketch> sketches,
+      const std::optional<std::set<PartitionId>>& within = {}) const = 0;
 
   virtual ShardStats stats() const = 0;
 

@@ -57,6 +57,16 @@ struct WriteRequest {
   std::vector<std::uint64_t> ages = {};  // see index::ApplyOptions
 };
 
+struct NearTexts {
+  std::vector<std::vector<index::NearText>> texts = {};  // in the order of the sketches
+};
+// Asks for the texts of the shard that are near to others; see index::Shard::near_texts().
+struct NearRequest {
+  using Reply = NearTexts;
+  std::vector<index::TextSketch> sketches = {};
+  Partitions partitions = {};
+};
+
 // Tells the shard what it owns, and what not, as a map says. Older epochs are ignored.
 struct Assigned {};
 struct AssignRequest {
@@ -290,12 +300,12 @@ using Request = std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequ
                              GetRequest, StatisticsRequest, FindRequest, SumRequest, PresentRequest,
                              HeadsRequest, EdgesRequest, ListRequest, ReadLogRequest, DigestRequest,
                              StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest,
-                             ScopeRequest, AboutRequest, CheckRequest>;
+                             ScopeRequest, AboutRequest, CheckRequest, NearRequest>;
 
 using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,
                  Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
-                 StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply>;
+                 StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply, NearTexts>;
 
 // What people call a request: "find". For logs, metrics and traces.
 std::string_view kind_of(const Request& request);

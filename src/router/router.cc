@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "router/calls/blobs.h"
 #include "router/calls/shards.h"
 #include "router/query/edge_reader.h"
 #include "router/query/reading.h"
@@ -11,6 +12,7 @@
 #include "router/query/showing.h"
 #include "router/query/walks.h"
 #include "router/writes/batch_write.h"
+#include "router/writes/screened_writes.h"
 
 namespace kin::router {
 namespace {
@@ -20,10 +22,15 @@ class State final : public Router {
   State(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
       : shards_(std::move(index), meta, std::move(connect), options) {}
 
-  Status load() { return shards_.refresh(); }
+  Status load() {
+    if (const auto& near = shards_.options().near_duplicates) {
+      KIN_TRY(screened_, ScreenedWrites::create(shards_, *near));
+    }
+    return shards_.refresh();
+  }
 
   Result<Written> write(std::span<const index::Mutation> mutations) override {
-    return BatchWrite(shards_, mutations).run();
+    return screened_ ? screened_->write(mutations) : BatchWrite(shards_, mutations).run();
   }
   Result<std::vector<std::optional<index::StoredEntity>>> get(std::span<const DocId> ids,
                                                               const index::Want& want) override;
@@ -52,12 +59,6 @@ class State final : public Router {
   ShardMap map() const override { return shards_.known()->map; }
 
  private:
-  // Runs `read` with the map of the moment, and again if that changes meanwhile. `read` says so by
-  // an empty optional.
-  template <typename Read>
-  auto with_map(const Read& read)
-      -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type>;
-
   // Every shard's reply to one call, or why there is none.
   template <typename Asked>
   std::vector<Result<typename Asked::Reply>> ask_each(const Asked& request,
@@ -69,28 +70,14 @@ class State final : public Router {
       -> decltype(walk(std::declval<EdgeReader&>()));
 
   Shards shards_;
+  std::unique_ptr<ScreenedWrites> screened_;  // null: near-duplicates are written like others
 };
-
-template <typename Read>
-auto State::with_map(const Read& read)
-    -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type> {
-  const SteadyTime deadline = shards_.deadline();
-  for (;;) {
-    const KnownPointer known = shards_.known();
-    KIN_TRY(auto done, read(known, deadline));
-    if (done) return std::move(*done);
-    KIN_RETURN_IF_ERROR(shards_.refresh());
-    if (shards_.is_over(deadline))
-      return Error{Code::kUnavailable, "the map of the index changed during the request"};
-    if (shards_.known() == known) shards_.options().clock->sleep_for(shards_.options().pause);
-  }
-}
 
 template <typename Walk>
 auto State::walking(const index::EdgeFilter& filter, const Walk& walk)
     -> decltype(walk(std::declval<EdgeReader&>())) {
   using Found = std::decay_t<decltype(*walk(std::declval<EdgeReader&>()))>;
-  return with_map(
+  return shards_.with_map(
       [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Found>> {
         EdgeReader reader(shards_, known, filter, deadline);
         auto found = walk(reader);
@@ -102,14 +89,14 @@ auto State::walking(const index::EdgeFilter& filter, const Walk& walk)
 
 Result<std::vector<std::optional<index::StoredEntity>>> State::get(std::span<const DocId> ids,
                                                                    const index::Want& want) {
-  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+  return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
     return read_entities<GetRequest>(shards_, known, ids, want, deadline);
   });
 }
 
 Result<std::vector<std::optional<About>>> State::about(std::span<const DocId> ids,
                                                        const index::Want& want) {
-  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+  return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
     return read_entities<AboutRequest>(shards_, known, ids, want, deadline);
   });
 }
@@ -128,7 +115,7 @@ Result<EntityPage> State::list(const ListRequest& request) {
       return with_context(known->map.shards[asks[0].shard], told[0].reply.error());
     return std::optional(std::move(*told[0].reply));
   };
-  KIN_TRY(const index::ScanPage page, with_map(read));
+  KIN_TRY(const index::ScanPage page, shards_.with_map(read));
   std::vector<DocId> ids;
   for (const index::StoredEntity& one : page.entities) ids.push_back(one.entity.id);
   KIN_TRY(auto abouts, about(ids, request.want));
@@ -140,7 +127,7 @@ Result<EntityPage> State::list(const ListRequest& request) {
 }
 
 Result<Presented> State::present(std::span<const index::ShardHit> hits, const Show& show) {
-  return with_map([&](const KnownPointer& known, SteadyTime deadline) {
+  return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
     return read_shown(shards_, known, hits, show, deadline);
   });
 }
@@ -199,6 +186,13 @@ Result<std::vector<Hash128>> read_identities(const Connect& connect,
   return identities;
 }
 
+Result<std::string> read_blob(const Connect& connect, const ShardMap& map, const Hash128& hash,
+                              const RouterOptions& options) {
+  std::vector<std::shared_ptr<ShardClient>> clients;
+  for (const std::string& address : map.shards) clients.push_back(connect(address));
+  return read_blob(clients, {.map_epoch = map.epoch}, hash, options);
+}
+
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
                     const RouterOptions& options) {
   ShardMap& map = index.map;
@@ -213,11 +207,13 @@ Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
   if (index.centroids) {
     if (index.centroids->size() != map.partitions.size())
       return Error{Code::kInvalidArgument, "an index has as many centroids as partitions"};
-    const std::string bytes = index.centroids->encode();
-    map.centroids = hash128(bytes);
+    index.blobs.push_back(index.centroids->encode());
+    map.centroids = hash128(index.blobs.back());
+  }
+  for (const std::string& bytes : index.blobs) {
     for (const std::string& address : map.shards) {
       const auto stored =
-          call(*connect(address), StoreBlobRequest{.hash = *map.centroids, .bytes = bytes}, how);
+          call(*connect(address), StoreBlobRequest{.hash = hash128(bytes), .bytes = bytes}, how);
       if (!stored.ok()) return with_context(address, stored.error());
     }
   }

@@ -44,6 +44,9 @@ struct RouterOptions {
   // The text options of the shards. With them the statistics of words are remembered, and a search
   // that knows all of its words costs one round of calls. Nothing: they are read for every search.
   std::optional<index::TextOptions> text = {};
+  // Entities that are near-duplicates of others, on any shard, are linked or refused. The shards
+  // look for near-duplicates with the same threshold and do not screen (index::ShardOptions).
+  std::optional<index::NearDuplicateOptions> near_duplicates = {};
 };
 
 // A shard that did not answer, or failed.
@@ -56,22 +59,29 @@ struct ShardProblem {
 struct NewIndex {
   ShardMap map = {};
   std::optional<Centroids> centroids = {};  // as many as the map has partitions
+  std::vector<std::string> blobs = {};      // bytes that every shard keeps, see read_blob()
 };
 // The identities of the shards at these addresses, for the map of a new index. Two addresses of one
 // node are refused.
 Result<std::vector<Hash128>> read_identities(const Connect& connect,
                                              const std::vector<std::string>& shards,
                                              const RouterOptions& options = {});
-// Stores the centroids at every shard, writes the map, and tells the shards what they own.
+// Stores centroids and blobs at every shard, writes the map, and tells the shards what they own.
 // kFailedPrecondition if there is an index of that name.
 Status create_index(MetaStore& meta, const Connect& connect, NewIndex index,
                     const RouterOptions& options = {});
+
+// The bytes with this hash that the shards of an index keep, from any shard that has them.
+// kUnavailable if none answers with them in time.
+Result<std::string> read_blob(const Connect& connect, const ShardMap& map, const Hash128& hash,
+                              const RouterOptions& options = {});
 
 struct Written {
   // One per mutation; nothing if it is unknown whether it was applied, or it was not: `problems`
   // says why.
   std::vector<std::optional<index::Outcome>> outcomes = {};
   std::vector<ShardProblem> problems = {};
+  std::vector<index::Repeat> repeats = {};  // entities that are linked, or refused (kDuplicate)
 };
 
 struct SearchOptions {
@@ -108,6 +118,8 @@ class Router {
   // Mutations of one entity are applied in their order and, as long as they are in one call, all or
   // none. Those of different entities are independent: batches go to all shards at once. An
   // entity stays in the partition where it was first put. Edges need the entity that they leave.
+  // With near_duplicates, batches of this router are compared with each other, and with what other
+  // routers had written before; if a shard cannot tell, nothing is written.
   virtual Result<Written> write(std::span<const index::Mutation> mutations) = 0;
 
   // In the order of `ids`; nothing for an entity that does not exist.

@@ -453,6 +453,12 @@ Reply<Response> ShardHost::answer(const CheckRequest&, const CallOptions&) {
   return done(CheckReply{.report = std::move(report)});
 }
 
+Reply<Response> ShardHost::answer(const NearRequest& request, const CallOptions& options) {
+  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  KIN_TRY(auto texts, shard_->near_texts(request.sketches, request.partitions));
+  return done(NearTexts{.texts = std::move(texts)});
+}
+
 Started<Response> LocalClient::start(Request request, const CallOptions& options) {
   auto reply = std::make_shared<Reply<Response>>(host_.serve(request, options));
   return Started<Response>([reply] { return std::move(*reply); });

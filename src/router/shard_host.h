@@ -74,6 +74,7 @@ class ShardHost {
   Reply<Response> answer(const ScopeRequest& request, const CallOptions& options);
   Reply<Response> answer(const AboutRequest& request, const CallOptions& options);
   Reply<Response> answer(const CheckRequest& request, const CallOptions& options);
+  Reply<Response> answer(const NearRequest& request, const CallOptions& options);
 
   // Nothing if the shard owns all of them, from epochs that are in the caller's map.
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;

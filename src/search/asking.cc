@@ -145,8 +145,10 @@ Result<ReadyQuery> make_query(const Searched& searched, const SearchSettings& se
   }
   if (mode == Mode::kVector || mode == Mode::kHybrid) {
     KIN_RETURN_IF_ERROR(check_space(searched, question));
-    query.vector = index::VectorLeg{
-        .space = question.space, .vector = question.vector, .exact = question.exact};
+    query.vector = index::VectorLeg{.space = question.space,
+                                    .vector = question.vector,
+                                    .recall = question.recall,
+                                    .exact = question.exact};
     if (question.vector.empty()) {
       KIN_TRY(const std::string meant, index::extract_words(words, settings.text));
       KIN_TRY(query.vector->vector, make_vector(searched, question, meant));

@@ -27,6 +27,10 @@ Result<IndexConfig> with_dimension(const IndexConfig& config, const OpenOptions&
   return kept;
 }
 
+std::string text_to_embed(const Document& document) {
+  return embedded_text({document.title, document.text});
+}
+
 Result<std::vector<Document>> embedded(const embed::Embedder& embedder,
                                        std::span<const Document> documents) {
   std::vector<Document> all(documents.begin(), documents.end());
@@ -34,7 +38,7 @@ Result<std::vector<Document>> embedded(const embed::Embedder& embedder,
   texts.reserve(all.size());  // the views need the texts to stay where they are
   std::vector<std::string_view> views;
   for (const Document& document : all)
-    views.emplace_back(texts.emplace_back(embedded_text({document.title, document.text})));
+    views.emplace_back(texts.emplace_back(text_to_embed(document)));
   KIN_TRY(auto vectors, embedder.embed(views));
   for (std::size_t i = 0; i < all.size(); ++i) all[i].embedding = std::move(vectors[i]);
   return all;

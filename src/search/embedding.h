@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +24,8 @@ Result<std::shared_ptr<const embed::Embedder>> open_embedder(const IndexConfig& 
 // its name.
 Result<IndexConfig> with_dimension(const IndexConfig& config, const OpenOptions& options);
 
+// The text of a document that its vector is made of.
+std::string text_to_embed(const Document& document);
 // The documents with the vectors of their titles and texts. A text of unknown words has none.
 Result<std::vector<Document>> embedded(const embed::Embedder& embedder,
                                        std::span<const Document> documents);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <set>
 
 #include "base/hash.h"
@@ -72,6 +73,8 @@ std::string body_of(const IndexConfig& config) {
   } else {
     json.null();
   }
+  if (config.model)
+    json.field("model", fmt::format("{:016x}{:016x}", config.model->high, config.model->low));
   return json.end().take();
 }
 
@@ -102,6 +105,20 @@ Result<std::optional<NearDuplicateOptions>> dedup_in(const JsonValue& json) {
   options.threshold = *threshold;
   KIN_TRY(options.action, action_named(json["action"].text()));
   return std::optional(options);
+}
+
+Result<std::optional<Hash128>> model_in(const JsonValue& json) {
+  if (json.is_null()) return std::optional<Hash128>();
+  const std::string_view text = json.text();
+  Hash128 hash;
+  const auto read = [&](std::size_t from, std::uint64_t& half) {
+    const char* const begin = text.data() + from;
+    const auto [end, failure] = std::from_chars(begin, begin + 16, half, 16);
+    return failure == std::errc() && end == begin + 16;
+  };
+  if (text.size() != 32 || !read(0, hash.high) || !read(16, hash.low))
+    return damaged("the hash of the model is not one");
+  return std::optional(hash);
 }
 
 // The dimension of an embedder's vectors is not known before it is opened: it is taken for valid.
@@ -184,14 +201,12 @@ index::SpaceOptions space_options(const SpaceConfig& config) {
 
 Result<index::ShardOptions> node_shard_options(const IndexConfig& config) {
   using embed::EmbedderKind;
-  if (config.embed.kind == EmbedderKind::kCorpus)
+  if (config.embed.kind == EmbedderKind::kCorpus && !config.model)
     return Error{Code::kFailedPrecondition,
-                 "an index on nodes does not learn vectors from its documents: use --embed words, "
-                 "model2vec:DIR, http:URL#MODEL or none, or --dim N for vectors of your own"};
-  if (config.dedup)
-    return Error{Code::kFailedPrecondition,
-                 "an index on nodes does not look for near-duplicates (leave out --dedup)"};
-  index::ShardOptions options{.language = config.language};
+                 "an index on nodes learns its vectors from a sample of the documents, before it "
+                 "is made: use --sample FILE, or another --embed"};
+  index::ShardOptions options{
+      .language = config.language, .near_duplicates = config.dedup, .screens = false};
   // The router makes the vectors and sends them with the documents.
   if (config.has_vectors()) options.spaces.push_back(space_options(config.main));
   for (const SpaceConfig& space : config.more) options.spaces.push_back(space_options(space));
@@ -224,6 +239,7 @@ Result<IndexConfig> decode_config(std::string_view bytes) {
   }
   config.language = json["language"].text();
   KIN_TRY(config.dedup, dedup_in(json["dedup"]));
+  KIN_TRY(config.model, model_in(json["model"]));
   KIN_RETURN_IF_ERROR(check(config));
   return config;
 }

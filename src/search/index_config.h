@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "embed/embedder_spec.h"
 #include "index/shard.h"
@@ -35,6 +36,8 @@ struct IndexConfig {
   std::vector<SpaceConfig> more = {};
   std::string language = "english";
   std::optional<index::NearDuplicateOptions> dedup = {};
+  // An index on nodes with vectors of a corpus model: the hash of the model's bytes.
+  std::optional<Hash128> model = {};
 
   bool has_vectors() const { return embed.kind != embed::EmbedderKind::kNone; }
 };
@@ -48,9 +51,9 @@ Status check(const IndexConfig& config);
 
 // The options of a space whose vectors come with the documents.
 index::SpaceOptions space_options(const SpaceConfig& config);
-// The options of a node's shard, whose vectors all come with the documents. kFailedPrecondition for
-// settings that only an index on one machine can have: vectors that are learnt from the documents,
-// and the search for near-duplicates.
+// The options of a node's shard, whose vectors all come with the documents, and whose
+// near-duplicates are looked for by routers. kFailedPrecondition for settings that only an index on
+// one machine can have: vectors learnt from the documents without a model.
 Result<index::ShardOptions> node_shard_options(const IndexConfig& config);
 
 // docs/formats.md, "An index's settings".

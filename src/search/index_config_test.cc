@@ -31,6 +31,23 @@ TEST(IndexConfig, IsWrittenAsTheFormatSays) {
       "\na6f675b7136f9109\n");
 }
 
+TEST(IndexConfig, NamesTheModelThatNodesKeep) {
+  IndexConfig config;
+  EXPECT_FALSE(node_shard_options(config).ok());
+  config.main.dimension = 20;
+  config.model = Hash128{.low = 0x0123456789abcdef, .high = 0xfe};
+  const std::string bytes = encode(config);
+  EXPECT_NE(bytes.find(R"("dedup":null,"model":"00000000000000fe0123456789abcdef"})"),
+            std::string::npos)
+      << bytes;
+  const auto read = decode_config(bytes);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->model, config.model);
+  const auto options = node_shard_options(*read);
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->spaces.at(0).space.dimension, 20U);
+}
+
 TEST(IndexConfig, NamesAServerInOneWay) {
   for (const char* server : {"https://a.example/v1#m", "http:https://a.example/v1#m"}) {
     IndexConfig config;

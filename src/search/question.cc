@@ -68,6 +68,7 @@ void read_search(JsonFields& fields, Question& question) {
   fields.read("alpha", question.alpha, kShare);
   fields.read("fusion", question.fusion, kFusions);
   fields.read("exact", question.exact);
+  fields.read("recall", question.recall, kShare);
   read_scope(fields, question.scope);
   read_walk(fields, question.expand);
 }
@@ -159,6 +160,7 @@ std::string to_json(const Question& question) {
   json.begin_object().field("q", question.text).field("mode", name_of(question.mode));
   json.field("k", question.k).field("offset", question.offset).field("fuzzy", question.fuzzy);
   json.field("plain", question.plain).field("exact", question.exact);
+  json.field("recall", question.recall);
   json.field("explain", question.explain).field("facets", question.facets);
   if (!question.vector.empty()) json.field("vector", question.vector);
   if (!question.space.empty()) json.field("space", question.space);

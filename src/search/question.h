@@ -46,6 +46,7 @@ struct QuestionOf {
   bool count = true;
   bool explain = false;
   bool exact = false;
+  double recall = index::VectorLeg{}.recall;  // share of the nearest vectors that must be found
   bool show = true;                  // make snippets
   std::vector<Stage> pipeline = {};  // used instead of all other fields but `explain`
 };

@@ -19,7 +19,8 @@ TEST(Question, ReadsEveryField) {
   const auto question = ask(
       R"({"q": "tides", "mode": "hybrid", "k": 5, "offset": 10, "filter": {"tag": ["x", "y"], "year": "1966"},
           "as_of": "1970", "expand": 2, "edges": ["cites"], "direction": "out", "fuzzy": 1, "alpha": 0.4,
-          "fusion": "rrf", "facets": ["tag"], "explain": true, "exact": true, "vector": [1, 2], "space": "s"})");
+          "fusion": "rrf", "facets": ["tag"], "explain": true, "exact": true, "vector": [1, 2], "space": "s",
+          "recall": 0.9})");
   ASSERT_TRUE(question.ok()) << question.error().message;
   EXPECT_EQ(question->mode, Mode::kHybrid);
   EXPECT_EQ(question->k, 5U);
@@ -30,6 +31,7 @@ TEST(Question, ReadsEveryField) {
   EXPECT_EQ(question->alpha, 0.4);
   EXPECT_EQ(question->fusion, index::Fusion::kRrf);
   EXPECT_EQ(question->vector.size(), 2U);
+  EXPECT_EQ(question->recall, 0.9);
 }
 
 TEST(Question, IsReadAsItWasWritten) {
@@ -38,7 +40,7 @@ TEST(Question, IsReadAsItWasWritten) {
       {R"({"q": "tides"})", R"({"vector": [1, 2.5], "mode": "vector", "exact": true})",
        R"({"q": "tides", "mode": "hybrid", "k": 5, "offset": 10, "filter": {"tag": ["x", "y"], "year": "1966"},
             "as_of": "1970", "expand": 2, "edges": ["cites"], "direction": "out", "fuzzy": 1, "alpha": 0.4,
-            "fusion": "rrf", "facets": ["tag"], "explain": true, "plain": true, "space": "s", "from": ["a"]})"}) {
+            "fusion": "rrf", "facets": ["tag"], "explain": true, "plain": true, "space": "s", "from": ["a"], "recall": 0.5})"}) {
     const auto question = ask(json);
     ASSERT_TRUE(question.ok()) << question.error().message;
     const std::string written = to_json(*question);

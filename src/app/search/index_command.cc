@@ -10,12 +10,15 @@
 #include "app/remote_api.h"
 #include "app/search/index_flags.h"
 #include "app/search/index_report.h"
+#include "app/search/sample.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/locked_folder.h"
 #include "base/memory.h"
+#include "data/json_value.h"
 #include "search/document_files.h"
+#include "search/info_json.h"
 
 namespace kin::app {
 namespace {
@@ -47,6 +50,7 @@ Examples:
   kindred index create scenes --dim 512 --space audio:128:cosine
   kindred index create corpus --dedup link --threshold 0.85
   kindred index create papers --embed none --partitions 64 --at 127.0.0.1:8723
+  kindred index create papers --sample papers.jsonl --at 127.0.0.1:8723
 
 Sources of vectors (--embed):
   corpus           learnt from the documents, and again as these grow or change (the default)
@@ -74,6 +78,7 @@ struct IndexArguments {
   IndexFlags place;
   AtFlags at;
   std::uint32_t partitions = 0;
+  std::vector<std::string> sample;
   std::string embed;
   std::uint32_t dimension = 0;
   std::string distance = "cosine";
@@ -155,6 +160,12 @@ Result<int> create_remote(const IndexArguments& arguments, const CLI::App& verb)
   if (!arguments.dedup.empty())
     json.field("dedup", arguments.dedup).field("threshold", arguments.threshold);
   if (arguments.partitions > 0) json.field("partitions", arguments.partitions);
+  if (!arguments.sample.empty()) {
+    KIN_TRY(const auto sample, sample_of(arguments.sample));
+    json.key("sample").begin_array();
+    for (const Document& document : sample) search::write_document(json, document);
+    json.end();
+  }
   KIN_TRY([[maybe_unused]] const std::string answer, (*api)->post("/indexes", json.end().take()));
   return created(arguments);
 }
@@ -165,9 +176,10 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
   if (!arguments.at.at.empty()) return create_remote(arguments, verb);
-  if (arguments.partitions > 0)
-    return wrong_usage({Code::kInvalidArgument, "--partitions needs --at: the address of a router"},
-                       verb);
+  if (arguments.partitions > 0 || !arguments.sample.empty())
+    return wrong_usage(
+        {Code::kInvalidArgument, "--partitions and --sample need --at: the address of a router"},
+        verb);
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   const Status made = indexes->create(arguments.place.name, *config);
   // For example a model that does not exist.
@@ -197,6 +209,36 @@ std::string progress_text(const Adding& adding, double seconds) {
   return line + "  " + format_bytes(resident_bytes());
 }
 
+std::vector<search::RepeatedDocument> repeated_in(const data::JsonValue& list) {
+  std::vector<search::RepeatedDocument> repeated;
+  for (const data::JsonValue& one : list.items()) {
+    const double* similarity = one["similarity"].number();
+    repeated.push_back({.id = std::string(one["id"].text()),
+                        .duplicate_of = std::string(one["duplicate_of"].text()),
+                        .similarity = similarity == nullptr ? 0 : *similarity});
+  }
+  return repeated;
+}
+
+// Adds what a router or a server says about a batch.
+Status take_report(const std::string& answer, Adding& adding) {
+  KIN_TRY(const data::JsonValue json, data::parse_json(answer));
+  const double* added = json["added"].number();
+  if (added == nullptr) return Error{Code::kInternal, "the answer does not say how many were added"};
+  adding.added += static_cast<std::uint64_t>(*added);
+  std::ranges::move(repeated_in(json["refused"]), std::back_inserter(adding.refused));
+  std::ranges::move(repeated_in(json["linked"]), std::back_inserter(adding.linked));
+  return Done{};
+}
+
+std::string added_json(const Adding& adding) {
+  JsonWriter json;
+  json.begin_object().field("added", adding.added.load());
+  search::write_repeated(json, "refused", adding.refused);
+  search::write_repeated(json, "linked", adding.linked);
+  return json.end().take();
+}
+
 // Sends the documents to a router or a server.
 Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
   const auto api = RemoteApi::open(arguments.at);
@@ -211,10 +253,9 @@ Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
     JsonWriter json;
     json.begin_object().key("documents").begin_array();
     for (const Document& document : documents) search::write_document(json, document);
-    KIN_TRY([[maybe_unused]] const std::string answer,
+    KIN_TRY(const std::string answer,
             (*api)->post(index_path(arguments.place.name) + "/documents", json.end().end().take()));
-    adding.added += documents.size();
-    return Done{};
+    return take_report(answer, adding);
   };
   const Status read = [&] {
     const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
@@ -224,11 +265,14 @@ Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
   if (!read.ok() && adding.added > 0)
     say(fmt::format("kindred: the {} documents before it were added\n", with_commas(adding.added)));
   if (!read.ok()) return unfinished(read.error(), signals);
-  return print_result(
-      arguments.json
-          ? JsonWriter().begin_object().field("added", adding.added.load()).end().take() + "\n"
-          : fmt::format("{} documents added to {} at {}\n", with_commas(adding.added),
-                        arguments.place.name, arguments.at.at));
+  if (arguments.json) return print_result(added_json(adding) + "\n");
+  std::string words = fmt::format("{} documents added to {} at {}\n", with_commas(adding.added),
+                                  arguments.place.name, arguments.at.at);
+  if (!adding.refused.empty())
+    words += fmt::format("{} near-duplicates refused\n", with_commas(adding.refused.size()));
+  if (!adding.linked.empty())
+    words += fmt::format("{} near-duplicates linked\n", with_commas(adding.linked.size()));
+  return print_result(words);
 }
 
 Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,
@@ -515,6 +559,10 @@ CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
                    "Pieces of an index on nodes, of which each node gets some (default: 64)")
       ->type_name("N")
       ->check(whole_number(1, 65'536));
+  verb->add_option("--sample", arguments.sample,
+                   "Datasets of documents that an index on nodes learns from: where to place "
+                   "documents by their vectors, and the vectors of --embed corpus")
+      ->type_name("FILE");
   add_at_flags(*verb, arguments.at);
   add_json(*verb, arguments);
   return verb;

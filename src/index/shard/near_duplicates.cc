@@ -6,9 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/utf8.h"
-#include "sketch/jaccard.h"
-#include "text/normalize.h"
 
 namespace kin::index {
 namespace {
@@ -19,24 +16,6 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kMostOfABucket = 256;
 constexpr std::size_t kFirstBuckets = 1024;
 constexpr std::uint32_t kMostBands = sketch::kMaxHashes;
-
-// Half the bytes of a key are kept. Bands that differ then have the same key once in 2^32.
-std::uint32_t short_key(std::uint64_t key) {
-  return static_cast<std::uint32_t>(key >> 32);
-}
-
-// Texts may be ill-formed; words are found in well-formed UTF-8.
-std::string as_utf8(std::string_view text) {
-  std::string made(text);
-  if (text::is_valid_utf8(text)) return made;
-  const char* const end = made.data() + made.size();
-  for (char* at = made.data(); at < end;) {
-    const std::size_t length = *at >= 0 ? 1 : utf8_sequence_length(at, end);
-    if (length == 0) *at = ' ';
-    at += std::max<std::size_t>(length, 1);
-  }
-  return made;
-}
 
 Error damaged() {
   return {Code::kDataLoss, "a page of the signatures of near-duplicates is damaged"};
@@ -74,38 +53,12 @@ Result<SignaturePage> decode_signature_page(std::string_view bytes) {
   return page;
 }
 
-NearDuplicates::NearDuplicates(double threshold, sketch::Banding banding)
-    : threshold_(threshold), banding_(banding), heads_(kFirstBuckets) {}
+NearDuplicates::NearDuplicates(TextSketcher sketcher)
+    : sketcher_(std::move(sketcher)), heads_(kFirstBuckets) {}
 
 Result<NearDuplicates> NearDuplicates::create(double threshold) {
-  KIN_TRY(const sketch::Banding banding, sketch::choose_banding(sketch::kDefaultHashes, threshold));
-  return NearDuplicates(threshold, banding);
-}
-
-std::uint64_t NearDuplicates::options_hash() const {
-  std::string bytes;
-  append_le(bytes, banding_.bands);
-  append_le(bytes, banding_.rows);
-  append_le(bytes, sketch::kMinHashVersion);
-  append_le(bytes, sketch::kBandKeyVersion);
-  return hash64(bytes);
-}
-
-TextSketch NearDuplicates::sketch(const Entity& entity) const {
-  const std::string text = as_utf8(entity.text.empty() ? entity.title : entity.text);
-  sketch::Shingler shingler({});  // for one thread, so each call has its own
-  const auto shingles = shingler.shingles(text);
-  TextSketch made{.shingles = {shingles.begin(), shingles.end()}};
-  if (made.shingles.empty()) return made;
-  std::vector<std::uint32_t> signature(hasher_.hashes());
-  hasher_.sign(made.shingles, signature);
-  std::vector<std::uint64_t> keys(banding_.bands);
-  sketch::band_keys(signature, banding_, keys);
-  made.keys.resize(keys.size());
-  std::ranges::transform(keys, made.keys.begin(), short_key);
-  // After signing, which needs no order; comparing two sets does.
-  sketch::sort_unique(made.shingles);
-  return made;
+  KIN_TRY(TextSketcher sketcher, TextSketcher::create(threshold));
+  return NearDuplicates(std::move(sketcher));
 }
 
 void NearDuplicates::mark_dirty(std::uint32_t number) {
@@ -135,7 +88,7 @@ void NearDuplicates::grow() {
 }
 
 void NearDuplicates::learn(std::uint32_t number, std::span<const std::uint32_t> keys) {
-  if (keys.size() != banding_.bands) return;
+  if (keys.size() != sketcher_.bands()) return;
   // Following a change twice does no harm: slots are in the order of numbers.
   if (!numbers_.empty() && number <= numbers_.back()) return;
   numbers_.push_back(number);
@@ -166,27 +119,27 @@ void NearDuplicates::compact() {
     if (dead_[slot] && slot + 1 < numbers_.size()) continue;
     numbers_[to] = numbers_[slot];
     dead_[to] = dead_[slot];
-    std::ranges::copy(keys_of_slot(slot), keys_.data() + to * banding_.bands);
+    std::ranges::copy(keys_of_slot(slot), keys_.data() + to * sketcher_.bands());
     ++to;
   }
   numbers_.resize(to);
   dead_.resize(to);
-  keys_.resize(to * banding_.bands);
+  keys_.resize(to * sketcher_.bands());
   next_.resize(keys_.size());
   grow();
 }
 
 std::vector<std::uint32_t> NearDuplicates::candidates(std::span<const std::uint32_t> keys) const {
   std::unordered_map<std::uint32_t, std::uint32_t> shared;
-  if (keys.size() != banding_.bands) return {};
+  if (keys.size() != sketcher_.bands()) return {};
   for (std::uint32_t band = 0; band < keys.size(); ++band) {
     // A bucket holds entries of all bands and of different keys.
     std::size_t seen = 0;
     for (std::uint32_t at = heads_[keys[band] & (heads_.size() - 1)]; at != 0; at = next_[at - 1]) {
       const std::uint32_t entry = at - 1;
-      if (keys_[entry] != keys[band] || entry % banding_.bands != band) continue;
-      if (dead_[entry / banding_.bands]) continue;
-      ++shared[numbers_[entry / banding_.bands]];
+      if (keys_[entry] != keys[band] || entry % sketcher_.bands() != band) continue;
+      if (dead_[entry / sketcher_.bands()]) continue;
+      ++shared[numbers_[entry / sketcher_.bands()]];
       if (++seen == kMostOfABucket) break;
     }
   }
@@ -220,7 +173,7 @@ NearDuplicates::Pages NearDuplicates::checkpoint(Scope scope) {
   std::size_t slot = 0;
   for (std::uint32_t page = 0; page < pages.count; ++page) {
     const std::uint64_t end = (std::uint64_t{page} + 1) * kPageNumbers;
-    SignaturePage made{.bands = banding_.bands};
+    SignaturePage made{.bands = sketcher_.bands()};
     const bool wanted = scope == Scope::kAll || dirty_[page];
     for (; slot < numbers_.size() && numbers_[slot] < end; ++slot) {
       if (!wanted || dead_[slot]) continue;
@@ -237,7 +190,7 @@ NearDuplicates::Pages NearDuplicates::checkpoint(Scope scope) {
 Status NearDuplicates::restore(const SignaturePage& page) {
   const bool follows =
       page.numbers.empty() || numbers_.empty() || page.numbers.front() > numbers_.back();
-  if (page.bands != banding_.bands || !follows) return damaged();
+  if (page.bands != sketcher_.bands() || !follows) return damaged();
   for (std::size_t i = 0; i < page.numbers.size(); ++i)
     learn(page.numbers[i], std::span(page.keys).subspan(i * page.bands, page.bands));
   dirty_.assign(dirty_.size(), false);  // learn() marked them

@@ -10,19 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "index/entity.h"
-#include "sketch/banding.h"
-#include "sketch/minhash.h"
-#include "sketch/shingles.h"
+#include "index/text_sketch.h"
 
 namespace kin::index {
-
-// The sketch of a text. A text shorter than a shingle is one shingle, so it is near only texts with
-// the same words. A text without words is near nothing.
-struct TextSketch {
-  std::vector<std::uint64_t> shingles = {};  // a set, in order
-  std::vector<std::uint32_t> keys = {};      // one per band; empty for a text without words
-};
 
 // A page of keys as bytes (docs/formats.md), and back.
 struct SignaturePage {
@@ -42,10 +32,10 @@ class NearDuplicates {
   // kInvalidArgument for a threshold that 128 hashes cannot serve.
   static Result<NearDuplicates> create(double threshold);
 
-  double threshold() const { return threshold_; }
-  std::uint64_t options_hash() const;
-  // The sketch of the text, or of the title if there is no text. Thread-safe.
-  TextSketch sketch(const Entity& entity) const;
+  double threshold() const { return sketcher_.threshold(); }
+  std::uint64_t options_hash() const { return sketcher_.options_hash(); }
+  const TextSketcher& sketcher() const { return sketcher_; }  // thread-safe
+  TextSketch sketch(const Entity& entity) const { return sketcher_.sketch(entity); }
 
   // Does nothing if a number as high was added before, or if there are no keys.
   void learn(std::uint32_t number, std::span<const std::uint32_t> keys);
@@ -72,19 +62,17 @@ class NearDuplicates {
   Status restore(const SignaturePage& page);
 
  private:
-  NearDuplicates(double threshold, sketch::Banding banding);
+  explicit NearDuplicates(TextSketcher sketcher);
   std::optional<std::size_t> slot_of(std::uint32_t number) const;
   std::span<const std::uint32_t> keys_of_slot(std::size_t slot) const {
-    return std::span(keys_).subspan(slot * banding_.bands, banding_.bands);
+    return std::span(keys_).subspan(slot * sketcher_.bands(), sketcher_.bands());
   }
   void add_entry(std::uint32_t entry);
   void grow();
   void compact();
   void mark_dirty(std::uint32_t number);
 
-  double threshold_;
-  sketch::Banding banding_;
-  sketch::MinHasher hasher_;
+  TextSketcher sketcher_;
   // Slots are in the order of numbers.
   std::vector<std::uint32_t> numbers_;
   std::vector<bool> dead_;

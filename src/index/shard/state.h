@@ -49,6 +49,9 @@ class Shard::State final : public Shard {
   Status drop_follower(std::string_view follower) override {
     return truth_->drop_follower(follower);
   }
+  Result<std::vector<std::vector<NearText>>> near_texts(
+      std::span<const TextSketch> sketches,
+      const std::optional<std::set<PartitionId>>& within) const override;
   ShardStats stats() const override;
   Result<CheckReport> check(const std::function<void(double)>& progress) const override;
   Status close() override;

@@ -32,6 +32,12 @@ Result<std::optional<std::vector<StatisticsReply>>> KnownStatistics::find(
   return std::optional(std::move(replies));
 }
 
+Result<bool> KnownStatistics::may_match(const index::TextLeg& leg,
+                                        const index::TextStatistics& text) const {
+  if (!terms_) return true;
+  return terms_->may_match(leg, text);
+}
+
 void KnownStatistics::learn(const std::string& address, const StatisticsReply& reply) {
   if (!terms_) return;
   const std::lock_guard lock(mutex_);

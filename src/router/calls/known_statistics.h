@@ -31,6 +31,9 @@ class KnownStatistics {
       const std::vector<std::string>& addresses, const index::TextLeg& leg) const;
   void learn(const std::string& address, const StatisticsReply& reply);
 
+  // Whether a shard with these statistics can have a match; true without options.
+  Result<bool> may_match(const index::TextLeg& leg, const index::TextStatistics& text) const;
+
  private:
   struct OfShard {
     std::uint64_t state = 0;

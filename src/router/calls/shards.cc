@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "router/calls/blobs.h"
+
 namespace kin::router {
 
 Shards::Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
@@ -39,29 +41,13 @@ Status Shards::refresh() {
 Result<std::shared_ptr<const Centroids>> Shards::fetch_centroids(
     const ShardMap& map, const std::vector<std::shared_ptr<ShardClient>>& clients) {
   if (!map.centroids) return std::shared_ptr<const Centroids>();
-  const SteadyTime end = deadline();
-  Error last{Code::kUnavailable, "the index has no shards"};
-  // Every shard has them: any that answers will do.
-  do {
-    for (const auto& client : clients) {
-      const CallOptions how{
-          .map_epoch = map.epoch,
-          .deadline = std::min(end, options_.clock->steady_now() + options_.attempt)};
-      const auto reply = call(*client, ReadBlobRequest{.hash = *map.centroids}, how);
-      if (!reply.ok()) {
-        last = reply.error();
-        continue;
-      }
-      const auto* blob = std::get_if<Blob>(&*reply);
-      if (blob == nullptr || !blob->bytes) continue;
-      KIN_TRY(Centroids centroids, Centroids::decode(*blob->bytes));
-      if (centroids.size() != map.partitions.size())
-        return Error{Code::kDataLoss, "the index has another number of centroids than partitions"};
-      return std::make_shared<const Centroids>(std::move(centroids));
-    }
-    options_.clock->sleep_for(options_.pause);
-  } while (!is_over(end));
-  return with_context("the centroids of the index cannot be read from any shard", last);
+  const auto bytes = read_blob(clients, {.map_epoch = map.epoch}, *map.centroids, options_);
+  if (!bytes.ok())
+    return with_context("the centroids of the index cannot be read from any shard", bytes.error());
+  KIN_TRY(Centroids centroids, Centroids::decode(*bytes));
+  if (centroids.size() != map.partitions.size())
+    return Error{Code::kDataLoss, "the index has another number of centroids than partitions"};
+  return std::make_shared<const Centroids>(std::move(centroids));
 }
 
 CallOptions Shards::call_options(const KnownPointer& known, std::uint32_t shard,

@@ -62,6 +62,12 @@ class Shards {
                                                const std::vector<Ask<Asked>>& asks,
                                                SteadyTime deadline);
 
+  // Runs `read` with the map of the moment, and again if that changes meanwhile: `read` says so by
+  // an empty optional.
+  template <typename Read>
+  auto with_map(const Read& read)
+      -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type>;
+
   ShardProblem problem(const KnownPointer& known, std::uint32_t shard, const Error& error) const {
     return {.shard = shard, .address = known->map.shards[shard], .error = error};
   }
@@ -101,6 +107,21 @@ class Shards {
   std::uint64_t next_age_ = 0;
   std::unordered_map<std::string, std::vector<Lane>> lanes_;  // idle ones, by address
 };
+
+template <typename Read>
+auto Shards::with_map(const Read& read)
+    -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type> {
+  const SteadyTime end = deadline();
+  for (;;) {
+    const KnownPointer before = known();
+    KIN_TRY(auto done, read(before, end));
+    if (done) return std::move(*done);
+    KIN_RETURN_IF_ERROR(refresh());
+    if (is_over(end))
+      return Error{Code::kUnavailable, "the map of the index changed during the request"};
+    if (known() == before) options_.clock->sleep_for(options_.pause);
+  }
+}
 
 template <typename Asked>
 std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,

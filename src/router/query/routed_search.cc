@@ -5,7 +5,6 @@
 #include <set>
 
 #include "index/find.h"
-#include "index/text_leg.h"
 #include "router/calls/places.h"
 #include "router/query/edge_reader.h"
 #include "router/query/showing.h"
@@ -13,31 +12,6 @@
 
 namespace kin::router {
 namespace {
-
-// Whether the query can match only documents that have one of its words. Patterns, filters by
-// facets and the like may match without.
-bool needs_words(const index::TextQuery& query) {
-  using Kind = index::TextQuery::Kind;
-  const auto needs = [](const index::TextQuery& part) { return needs_words(part); };
-  switch (query.kind) {
-    case Kind::kWords:
-    case Kind::kPhrase: return query.field.empty();
-    case Kind::kPattern:
-    case Kind::kFuzzy:
-    case Kind::kEverything: return false;
-    case Kind::kBoolean:
-      if (!query.must.empty()) return std::ranges::any_of(query.must, needs);
-      return !query.should.empty() && std::ranges::all_of(query.should, needs);
-  }
-  return false;
-}
-
-// Whether no document of the shard has a word of the query.
-bool has_none(const StatisticsReply& statistics) {
-  const auto& frequencies = statistics.text.frequencies;
-  return !frequencies.empty() &&
-         std::ranges::all_of(frequencies, [](const auto& term) { return term.second == 0; });
-}
 
 // Hits that each of several shards shows. Most pages need no more; a few cost another round.
 std::size_t shown_by_each(std::size_t k, std::size_t shards) {
@@ -221,16 +195,13 @@ Result<bool> RoutedSearch::find_unchanged(const std::vector<std::uint32_t>& shar
 
 Result<std::vector<std::uint32_t>> RoutedSearch::matching(
     const std::vector<std::uint32_t>& shards, const std::vector<StatisticsReply>& parts) const {
-  // All indexes have the same fields and facets.
-  KIN_TRY(const index::TextQuery parsed,
-          index::parse_leg(*query_.text, index::text_options(index::ShardOptions{})));
-  if (!needs_words(parsed)) return shards;
   std::vector<std::uint32_t> found;
   std::vector<std::uint32_t> answering;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     if (is_missing(shards[i])) continue;
     answering.push_back(shards[i]);
-    if (!has_none(parts[i])) found.push_back(shards[i]);
+    KIN_TRY(const bool may, shards_.statistics().may_match(*query_.text, parts[i].text));
+    if (may) found.push_back(shards[i]);
   }
   // Somebody has to say that nothing matches.
   if (found.empty() && !answering.empty()) found.push_back(answering.front());

@@ -67,10 +67,15 @@ KIN_MESSAGE(index::CheckReport, CheckReport, entities, edges, fragments, text_do
             faults)
 KIN_MESSAGE(router::CheckReply, CheckReply, report)
 
+KIN_MESSAGE(index::TextSketch, TextSketch, shingles, keys)
+KIN_MESSAGE(router::NearRequest, NearRequest, sketches, partitions)
+KIN_MESSAGE(index::NearText, NearText, id, similarity, shared, age)
+KIN_MESSAGE(router::NearTexts, NearTexts, texts)
+
 KIN_MESSAGE(router::Refused, Refused, epoch)
 KIN_ONE_OF(router::Request, Request, open_session, write, assign, claim, locate, get, statistics,
            find, sum, present, heads, edges, list, read_log, digest, stats, health, store_blob,
-           read_blob, scope, about, check)
+           read_blob, scope, about, check, near)
 KIN_ONE_OF(router::Response, Response, session_opened, written, assigned, places, entities,
            statistics, found, sums, presented, heads, edges, page, log, digest, stats, health,
-           blob_stored, blob, in_scope, abouts, checked)
+           blob_stored, blob, in_scope, abouts, checked, near)

@@ -6,6 +6,8 @@
 #include "base/result.h"
 #include "search/answer.h"
 #include "search/document.h"
+#include "search/info_json.h"
+#include "search/search_index.h"
 #include "server/api/index_requests.h"
 #include "server/http/message.h"
 
@@ -13,6 +15,14 @@ namespace kin::server {
 
 inline Response no_document(const std::string& id) {
   return error_response(404, "there is no document \"" + id + "\"");
+}
+
+inline Response added_response(const search::AddReport& report) {
+  JsonWriter json;
+  json.begin_object().field("added", report.added);
+  search::write_repeated(json, "refused", report.refused);
+  search::write_repeated(json, "linked", report.linked);
+  return json_response(200, json.end().take());
 }
 
 template <typename Index>

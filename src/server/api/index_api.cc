@@ -30,6 +30,9 @@ Result<Response> list_answer(IndexFolder& library) {
 
 Result<Response> create_answer(IndexFolder& library, const Request& request) {
   KIN_TRY(const auto made, new_index_in(request));
+  if (!made.sample.empty())
+    return Error{Code::kInvalidArgument,
+                 "field \"sample\" is for indexes on nodes: ask `kindred router`"};
   if (made.partitions != 0)
     return Error{Code::kInvalidArgument,
                  "field \"partitions\" is for indexes on nodes: ask `kindred router`"};
@@ -40,11 +43,7 @@ Result<Response> create_answer(IndexFolder& library, const Request& request) {
 Result<Response> add_answer(SearchIndex& index, const Request& request) {
   KIN_TRY(const auto documents, documents_in(request));
   KIN_TRY(const auto report, index.add(documents));
-  JsonWriter json;
-  json.begin_object().field("added", report.added);
-  search::write_repeated(json, "refused", report.refused);
-  search::write_repeated(json, "linked", report.linked);
-  return json_response(200, json.end().take());
+  return added_response(report);
 }
 
 // --- routes ------------------------------------------------------------------------------------

@@ -31,6 +31,21 @@ Status only_parameters(const Request& request, const std::set<std::string_view>&
   return Done{};
 }
 
+namespace {
+
+Result<std::vector<search::Document>> documents_of(const JsonValue& list) {
+  std::vector<search::Document> documents;
+  for (const JsonValue& item : list.items()) {
+    auto document = search::document_of(item);
+    if (!document)
+      return with_context(fmt::format("document {}", documents.size() + 1), document.error());
+    documents.push_back(std::move(*document));
+  }
+  return documents;
+}
+
+}  // namespace
+
 Result<NewIndex> new_index_in(const Request& request) {
   KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
@@ -50,6 +65,7 @@ Result<NewIndex> new_index_in(const Request& request) {
   body.read("dedup", dedup);
   body.read("threshold", threshold);
   body.read("partitions", made.partitions, {0, kMostPartitions});
+  const JsonValue* sample = body.find_list("sample");
   KIN_RETURN_IF_ERROR(body.finish());
   KIN_RETURN_IF_ERROR(search::check_name(made.name));
   KIN_TRY(made.config.main.distance, search::distance_named(distance));
@@ -60,6 +76,9 @@ Result<NewIndex> new_index_in(const Request& request) {
     made.config.dedup->threshold = threshold;
   }
   KIN_RETURN_IF_ERROR(search::check(made.config));
+  if (sample != nullptr) {
+    KIN_TRY(made.sample, documents_of(*sample));
+  }
   return made;
 }
 
@@ -70,14 +89,7 @@ Result<std::vector<search::Document>> documents_in(const Request& request) {
   KIN_RETURN_IF_ERROR(body.finish());
   if (list == nullptr || list->items().empty())
     return Error{Code::kInvalidArgument, "field \"documents\" is missing or empty"};
-  std::vector<search::Document> documents;
-  for (const JsonValue& item : list->items()) {
-    auto document = search::document_of(item);
-    if (!document)
-      return with_context(fmt::format("document {}", documents.size() + 1), document.error());
-    documents.push_back(std::move(*document));
-  }
-  return documents;
+  return documents_of(*list);
 }
 
 Result<std::string> id_in(const Request& request) {
@@ -110,7 +122,8 @@ std::vector<std::string> separated(const std::string& list) {
 
 // The field of a Question that a parameter stands for.
 Result<JsonValue> field_of(const Parameter& parameter) {
-  static const std::set<std::string_view> kNumbers{"k", "offset", "expand", "fuzzy", "alpha"};
+  static const std::set<std::string_view> kNumbers{"k",     "offset", "expand",
+                                                   "fuzzy", "alpha",  "recall"};
   static const std::set<std::string_view> kTruths{"explain", "plain", "exact"};
   static const std::set<std::string_view> kTexts{"q",      "mode",  "as_of",
                                                  "fusion", "space", "direction"};

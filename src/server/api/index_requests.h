@@ -26,6 +26,7 @@ struct NewIndex {
   std::string name;
   search::IndexConfig config;
   std::uint32_t partitions = 0;  // of an index on nodes; 0: not given
+  std::vector<search::Document> sample = {};  // the same; documents to learn from
 };
 Result<NewIndex> new_index_in(const Request& request);
 Result<std::vector<search::Document>> documents_in(const Request& request);

@@ -58,10 +58,12 @@ Result<Response> list_answer(RoutedIndexes& indexes, const Request& request) {
 }
 
 Result<Response> create_answer(RoutedIndexes& indexes, const Request& request) {
-  KIN_TRY(const auto made, new_index_in(request));
+  KIN_TRY(auto made, new_index_in(request));
   const std::uint32_t partitions = made.partitions == 0 ? kUsualPartitions : made.partitions;
   const std::string name = full_name(request.tenant, made.name);
-  KIN_RETURN_IF_ERROR(indexes.create(name, made.config, partitions));
+  KIN_RETURN_IF_ERROR(indexes.create(name, {.config = std::move(made.config),
+                                            .partitions = partitions,
+                                            .sample = std::move(made.sample)}));
   KIN_TRY(const auto index, indexes.open(name));
   return index_answer(201, made.name, *index);
 }
@@ -88,7 +90,7 @@ Result<Response> add_answer(RoutedIndex& index, const Request& request, Tenants*
   const auto added = index.add(documents);
   if (counts) tenants->settle(request.tenant, write);
   if (!added.ok()) return added.error();
-  return json_response(200, JsonWriter().begin_object().field("added", *added).end().take());
+  return added_response(*added);
 }
 
 // Reads "partition" or "partition:number", which a page gave as `next`.
@@ -170,7 +172,8 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants
                   [&indexes](const Request& request, std::uint64_t) {
                     return or_error(create_answer(indexes, request), Blame::kRemote);
                   },
-              .lane = Lane::kSlow});
+              .lane = Lane::kSlow,
+              .most_body = kLargestBatch});
   routes.add({.method = "GET",
               .pattern = "/api/v1/indexes/{name}",
               .named_handler =

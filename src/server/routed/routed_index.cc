@@ -82,16 +82,15 @@ Error not_acknowledged(const router::Written& written, std::size_t missing, std:
 }
 
 // Writes, and expects an outcome for each.
-Result<std::vector<index::Outcome>> write_all(router::Router& router,
-                                              std::span<const Mutation> mutations) {
-  KIN_TRY(const router::Written written, router.write(mutations));
-  std::vector<index::Outcome> outcomes;
-  for (const auto& outcome : written.outcomes) {
-    if (outcome) outcomes.push_back(*outcome);
-  }
-  if (outcomes.size() < mutations.size())
-    return not_acknowledged(written, mutations.size() - outcomes.size(), mutations.size());
-  return outcomes;
+Result<router::Written> write_all(router::Router& router, std::span<const Mutation> mutations) {
+  KIN_TRY(router::Written written, router.write(mutations));
+  const auto unknown = static_cast<std::size_t>(std::ranges::count(written.outcomes, std::nullopt));
+  if (unknown > 0) return not_acknowledged(written, unknown, mutations.size());
+  return written;
+}
+
+index::Effect effect_of(const router::Written& written, std::size_t mutation) {
+  return written.outcomes[mutation]->effect;
 }
 
 }  // namespace
@@ -124,7 +123,7 @@ Status RoutedIndex::check(const Document& document, std::span<const Mutation> mu
   return Done{};
 }
 
-Result<std::uint64_t> RoutedIndex::add(std::span<const Document> documents) {
+Result<search::AddReport> RoutedIndex::add(std::span<const Document> documents) {
   std::vector<Document> with_vectors;
   if (embedder_) {
     for (const Document& document : documents) {
@@ -143,16 +142,30 @@ Result<std::uint64_t> RoutedIndex::add(std::span<const Document> documents) {
     KIN_RETURN_IF_ERROR(check(document, mutations));
     std::ranges::move(mutations, std::back_inserter(all));
   }
-  KIN_TRY([[maybe_unused]] const auto outcomes, write_all(*router_, all));
-  return documents.size();
+  KIN_TRY(const router::Written written, write_all(*router_, all));
+  search::AddReport report{.added = documents.size()};
+  std::vector<DocId> originals;
+  for (const index::Repeat& repeat : written.repeats) originals.push_back(repeat.of);
+  KIN_TRY(const auto keys, keys_of(std::move(originals)));
+  for (const index::Repeat& repeat : written.repeats) {
+    const bool refused = effect_of(written, repeat.mutation) == index::Effect::kDuplicate;
+    report.added -= refused ? 1 : 0;
+    (refused ? report.refused : report.linked)
+        .push_back({.id = std::get<index::PutEntity>(all[repeat.mutation]).entity.key,
+                    .duplicate_of = keys.at(repeat.of),
+                    .similarity = repeat.similarity});
+  }
+  return report;
 }
 
 Result<std::uint64_t> RoutedIndex::remove(std::span<const std::string> ids) {
   std::vector<Mutation> all;
   for (const std::string& id : ids) all.emplace_back(index::RemoveEntity{search::doc_id(id)});
-  KIN_TRY(const auto outcomes, write_all(*router_, all));
-  return static_cast<std::uint64_t>(
-      std::ranges::count(outcomes, index::Effect::kDone, &index::Outcome::effect));
+  KIN_TRY(const router::Written written, write_all(*router_, all));
+  std::uint64_t removed = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    removed += effect_of(written, i) == index::Effect::kDone ? 1 : 0;
+  return removed;
 }
 
 Result<std::unordered_map<DocId, std::string>> RoutedIndex::keys_of(std::vector<DocId> ids) const {

@@ -37,10 +37,11 @@ class RoutedIndex {
   // Whether words can be searched by their meaning.
   bool makes_vectors() const { return source_ != nullptr; }
 
-  // Adds or replaces documents; returns how many. On success all are durable and found by every
-  // later search. kInvalidArgument names a document that cannot be added, and nothing is written.
-  // kUnavailable if it is not known of some whether they were: sending them again does no harm.
-  Result<std::uint64_t> add(std::span<const search::Document> documents);
+  // Adds or replaces documents. On success all are durable and found by every later search, but for
+  // refused near-duplicates. kInvalidArgument names a document that cannot be added, and nothing is
+  // written. kUnavailable if it is not known of some whether they were: sending them again does no
+  // harm.
+  Result<search::AddReport> add(std::span<const search::Document> documents);
   // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "embed/corpus_model.h"
 #include "search/embedding.h"
+#include "server/routed/learning.h"
 #include "server/routed/measured_client.h"
 #include "server/tenants/names.h"
 
@@ -58,41 +60,58 @@ Result<std::vector<std::string>> RoutedIndexes::names() {
   return names;
 }
 
-Result<std::optional<search::IndexConfig>> RoutedIndexes::config_of(const std::string& name) {
+Result<std::optional<router::ShardMap>> RoutedIndexes::map_of(const std::string& name) {
   KIN_TRY(const auto value, meta_.get(router::map_key(name)));
-  if (!value) return std::optional<search::IndexConfig>();
+  if (!value) return std::optional<router::ShardMap>();
   KIN_TRY(router::ShardMap map, router::decode_shard_map(value->bytes));
   if (map.settings.empty()) {  // an older map
     KIN_TRY(const auto apart, meta_.get(settings_key(name)));
-    if (!apart) return std::optional<search::IndexConfig>();
+    if (!apart) return std::optional<router::ShardMap>();
     map.settings = apart->bytes;
   }
-  KIN_TRY(search::IndexConfig config, search::decode_config(map.settings));
-  return std::optional(std::move(config));
+  return std::optional(std::move(map));
 }
 
-Status RoutedIndexes::create(const std::string& name, const search::IndexConfig& asked,
-                             std::size_t partitions) {
+Result<std::shared_ptr<const embed::Embedder>> RoutedIndexes::embedder_of(
+    const router::ShardMap& map, const search::IndexConfig& config) {
+  if (config.embed.is_opened_by_name())
+    return search::open_embedder(config, options_.embedders, search::Use::kExisting);
+  if (!config.model) return std::shared_ptr<const embed::Embedder>();
+  const auto bytes =
+      router::read_blob(connect_to(map.index), map, *config.model, options_.routing);
+  if (!bytes.ok())
+    return with_context("the model of the index cannot be read from any node", bytes.error());
+  KIN_TRY(auto model, embed::CorpusModel::decode(*bytes));
+  return std::shared_ptr<const embed::Embedder>(std::move(model));
+}
+
+Status RoutedIndexes::create(const std::string& name, const Creation& creation) {
   KIN_RETURN_IF_ERROR(check_full_name(name));
-  KIN_TRY(const search::IndexConfig config, search::with_dimension(asked, options_.embedders));
-  KIN_TRY([[maybe_unused]] const auto options, search::node_shard_options(config));
   if (options_.nodes.empty())
     return Error{Code::kFailedPrecondition, "the router has no nodes (use --node ADDRESS)"};
   const std::lock_guard creating(creating_);
   KIN_TRY(const auto map, meta_.get(router::map_key(name)));
   if (map)
     return Error{Code::kFailedPrecondition, fmt::format("there is an index \"{}\" already", name)};
-  const std::string settings = search::encode(config);
+  KIN_TRY(Learnt learnt, learn(creation.config, creation.sample,
+                               {.partitions = creation.partitions,
+                                .shards = options_.nodes.size(),
+                                .embedders = options_.embedders}));
+  KIN_TRY([[maybe_unused]] const auto options, search::node_shard_options(learnt.config));
+  const std::string settings = search::encode(learnt.config);
   for (const std::string& address : options_.nodes) {
     KIN_TRY(const auto node, connection(address));
     KIN_RETURN_IF_ERROR(node->create_index({.name = name, .settings = settings}));
   }
-  router::ShardMap made = router::spread_partitions(name, options_.nodes, partitions);
-  KIN_TRY(made.identities,
-          router::read_identities(connect_to(name), made.shards, options_.routing));
-  made.settings = settings;
+  router::NewIndex made{
+      .map = router::spread_partitions(name, options_.nodes, creation.partitions),
+      .centroids = std::move(learnt.centroids)};
+  KIN_TRY(made.map.identities,
+          router::read_identities(connect_to(name), made.map.shards, options_.routing));
+  made.map.settings = settings;
+  if (learnt.model) made.blobs.push_back(std::move(*learnt.model));
   // Of several routers that make the index at once, one writes the map.
-  return router::create_index(meta_, connect_to(name), {.map = std::move(made)}, options_.routing);
+  return router::create_index(meta_, connect_to(name), std::move(made), options_.routing);
 }
 
 Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name) {
@@ -101,20 +120,19 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
     if (const auto known = opened_.find(name); known != opened_.end()) return known->second;
   }
   KIN_RETURN_IF_ERROR(check_full_name(name));
-  KIN_TRY(auto config, config_of(name));
-  if (!config) return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
-  KIN_TRY(const index::ShardOptions shard, search::node_shard_options(*config));
+  KIN_TRY(const auto map, map_of(name));
+  if (!map) return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
+  KIN_TRY(search::IndexConfig config, search::decode_config(map->settings));
+  KIN_TRY(const index::ShardOptions shard, search::node_shard_options(config));
   router::RouterOptions routing = options_.routing;
   routing.text = index::text_options(shard);
+  routing.near_duplicates = config.dedup;
   KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
-  std::shared_ptr<const embed::Embedder> embedder;
-  if (config->embed.is_opened_by_name()) {
-    KIN_TRY(embedder, search::open_embedder(*config, options_.embedders, search::Use::kExisting));
-  }
+  KIN_TRY(auto embedder, embedder_of(*map, config));
   const std::lock_guard lock(mutex_);
   auto& index = opened_[name];
   if (!index)
-    index = std::make_shared<RoutedIndex>(std::move(*config), std::move(router),
+    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router),
                                           std::move(embedder), *options_.routing.clock);
   return index;
 }

@@ -36,9 +36,14 @@ class RoutedIndexes {
       : meta_(meta), options_(std::move(options)) {}
 
   Result<std::vector<std::string>> names();
+  struct Creation {
+    search::IndexConfig config = {};
+    std::size_t partitions = 64;
+    std::vector<search::Document> sample = {};  // see learn()
+  };
   // kFailedPrecondition if the name is taken, or nodes cannot serve such an index; kUnavailable if
-  // a node does not answer. Then it can be tried again.
-  Status create(const std::string& name, const search::IndexConfig& config, std::size_t partitions);
+  // a node does not answer. Then it can be tried again. The errors of learn().
+  Status create(const std::string& name, const Creation& creation);
   // kNotFound if there is no such index.
   Result<std::shared_ptr<RoutedIndex>> open(const std::string& name);
 
@@ -52,8 +57,11 @@ class RoutedIndexes {
  private:
   Result<std::shared_ptr<rpc::NodeConnection>> connection(const std::string& address);
   router::Connect connect_to(const std::string& name);
-  // Nothing if there is no such index.
-  Result<std::optional<search::IndexConfig>> config_of(const std::string& name);
+  // The map of an index, with its settings; nothing if there is no such index.
+  Result<std::optional<router::ShardMap>> map_of(const std::string& name);
+  // Null for vectors that come with the documents, and without vectors.
+  Result<std::shared_ptr<const embed::Embedder>> embedder_of(const router::ShardMap& map,
+                                                             const search::IndexConfig& config);
 
   router::MetaStore& meta_;
   const RoutedOptions options_;

@@ -1,4 +1,4 @@
-#include "index/shard/screening.h"
+#include "index/screening.h"
 
 #include <algorithm>
 
@@ -17,38 +17,30 @@ std::uint64_t band_key(std::size_t band, std::uint32_t key) {
 Status Screening::read_stored(std::span<const Mutation> mutations) {
   std::vector<DocId> ids;
   for (const Mutation& mutation : mutations) {
-    if (const auto* put = std::get_if<PutEntity>(&mutation)) ids.push_back(put->entity.id);
+    const auto* put = std::get_if<PutEntity>(&mutation);
+    if (put == nullptr) continue;
+    ids.push_back(put->entity.id);
+    sketches_.push_back(sketcher_.sketch(put->entity));
   }
-  KIN_TRY(const auto heads, view_.heads(ids));
+  KIN_TRY(const auto partitions, texts_.partitions(ids));
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (heads[i]) stored_.emplace(ids[i], heads[i]->partition);
+    if (partitions[i]) stored_.emplace(ids[i], *partitions[i]);
   }
-  KIN_TRY(owners_, view_.owners());
+  KIN_TRY(near_, texts_.near(sketches_));
   return Done{};
 }
 
 void Screening::consider(const DocId& id, double similarity, std::optional<Match>& best) const {
-  if (similarity < near_.threshold()) return;
+  if (similarity < sketcher_.threshold()) return;
   if (best && similarity <= best->similarity) return;  // of equal ones the first stays
   best = Match{.id = id, .similarity = similarity};
 }
 
-Status Screening::match_stored(const DocId& id, const TextSketch& sketch,
-                               std::optional<Match>& best) {
-  std::vector<DocNumber> numbers;
-  for (const std::uint32_t number : near_.candidates(sketch.keys))
-    numbers.push_back(DocNumber{number});
-  if (numbers.empty()) return Done{};
-  KIN_TRY(const auto documents, view_.documents(numbers, {.vectors = false, .summaries = false}));
-  for (const auto& document : documents) {
-    const auto* stored = document ? std::get_if<StoredEntity>(&*document) : nullptr;
-    if (stored == nullptr) continue;
-    const Entity& entity = stored->entity;
-    if (entity.id == id || superseded_.contains(entity.id)) continue;
-    const TextSketch other = near_.sketch(entity);
-    consider(entity.id, sketch::exact_jaccard(sketch.shingles, other.shingles), best);
+void Screening::match_stored(const DocId& id, std::span<const NearText> near,
+                             std::optional<Match>& best) const {
+  for (const NearText& text : near) {
+    if (text.id != id && !superseded_.contains(text.id)) consider(text.id, text.similarity, best);
   }
-  return Done{};
 }
 
 void Screening::match_batch(const DocId& id, const TextSketch& sketch,
@@ -74,20 +66,17 @@ void Screening::remember(const DocId& id, TextSketch sketch) {
   superseded_.insert(id);
 }
 
-Result<Screening::Verdict> Screening::judge(const PutEntity& put) {
+Screening::Verdict Screening::judge(const PutEntity& put, std::size_t place) {
   const DocId& id = put.entity.id;
   const auto known = stored_.find(id);
   Verdict verdict{.replaces = known != stored_.end()};
   const PartitionId partition =
       put.partition.value_or(verdict.replaces ? known->second : PartitionId{});
-  // The truth will refuse this entity, so it must not get a link either.
-  if (!owners_.empty() && refusal(find_owner(owners_, partition), map_epoch_))
-    return Verdict{.screened = false};
-  TextSketch sketch = near_.sketch(put.entity);
-  if (!sketch.keys.empty()) {
-    match_batch(id, sketch, verdict.match);
-    KIN_RETURN_IF_ERROR(match_stored(id, sketch, verdict.match));
-  }
+  // An entity that will be refused must not get a link either.
+  if (!texts_.takes(partition)) return Verdict{.screened = false};
+  TextSketch& sketch = sketches_[place];
+  match_batch(id, sketch, verdict.match);
+  match_stored(id, near_[place], verdict.match);
   if (verdict.match && options_.action == NearDuplicateOptions::Action::kRefuse) {
     refused_.insert(id);
     return verdict;
@@ -106,7 +95,7 @@ bool Screening::is_left_out(const Mutation& mutation) const {
   return id != nullptr && refused_.contains(*id) && !put_.contains(*id);
 }
 
-// The shard owns the edges of this name: they follow the entity's present text.
+// The index owns the edges of this name: they follow the entity's present text.
 void Screening::add_link(const PutEntity& put, const Verdict& verdict, ScreenedBatch& batch) const {
   // A new entity has no link that would have to go.
   if (!verdict.match && !verdict.replaces) return;
@@ -126,9 +115,10 @@ Result<ScreenedBatch> Screening::run(std::span<const Mutation> mutations) {
   // All puts are judged before anything is left out: a later put of the batch may still store an
   // entity that an earlier put was refused for.
   std::vector<Verdict> verdicts(mutations.size());
+  std::size_t place = 0;
   for (std::size_t i = 0; i < mutations.size(); ++i) {
     if (const auto* put = std::get_if<PutEntity>(&mutations[i])) {
-      KIN_TRY(verdicts[i], judge(*put));
+      verdicts[i] = judge(*put, place++);
     } else if (const auto* remove = std::get_if<RemoveEntity>(&mutations[i])) {
       put_.erase(remove->id);
       superseded_.insert(remove->id);
