@@ -42,6 +42,8 @@ class ShardHost {
   Status close();
 
   index::Shard& shard() { return *shard_; }
+  // See CallOptions::shard.
+  const Hash128& identity() const { return identity_; }
   // What partitions cost since the shard was opened.
   PartitionLoads loads() const { return loads_.at(clock_.steady_now()); }
   // False until the shard is told for the first time what it owns.

@@ -165,6 +165,19 @@ Status NodeConnection::create_index(const ServedIndex& index) {
   return Done{};
 }
 
+Status NodeConnection::drop_index(const std::string& index, const Hash128& shard) {
+  grpc::ClientContext context;
+  state_->prepare(context, state_->options.timeout);
+  v1::DropIndexRequest request;
+  request.set_index(index);
+  request.set_shard(to_bytes(shard));
+  v1::DropIndexReply reply;
+  const grpc::Status status = state_->stub->DropIndex(&context, request, &reply);
+  if (!status.ok()) return error_of(status, address());
+  if (reply.has_failure()) return with_context(address(), from_wire(reply.failure()));
+  return Done{};
+}
+
 Result<std::vector<ServedIndex>> NodeConnection::list_indexes() {
   grpc::ClientContext context;
   state_->prepare(context, state_->options.timeout);

@@ -60,6 +60,18 @@ class Service final : public v1::Node::Service {
     });
   }
 
+  grpc::Status DropIndex(grpc::ServerContext* context, const v1::DropIndexRequest* request,
+                         v1::DropIndexReply* reply) override {
+    return admit(*context, [&] {
+      Hash128 shard;
+      const Status dropped = from_bytes(request->shard(), shard)
+                                 ? indexes_.drop(request->index(), shard)
+                                 : Status(Error{Code::kInvalidArgument, "not an identity"});
+      if (!dropped.ok()) to_wire(dropped.error(), *reply->mutable_failure());
+      return grpc::Status::OK;
+    });
+  }
+
   grpc::Status ListIndexes(grpc::ServerContext* context, const v1::ListIndexesRequest*,
                            v1::ListIndexesReply* reply) override {
     return admit(*context, [&] {

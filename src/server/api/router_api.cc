@@ -68,6 +68,13 @@ Result<Response> create_answer(RoutedIndexes& indexes, const Request& request) {
   return index_answer(201, made.name, *index);
 }
 
+Result<Response> drop_answer(RoutedIndexes& indexes, const Request& request,
+                             const std::string& name) {
+  KIN_TRY(const std::string full, name_for(request, name));
+  KIN_RETURN_IF_ERROR(indexes.drop(full));
+  return Response{.status = 204};
+}
+
 // How many of the documents are not in the index yet.
 Result<std::uint64_t> count_new(RoutedIndex& index, std::span<const search::Document> documents) {
   std::set<DocId> ids;
@@ -142,7 +149,12 @@ Result<Response> ask_index(RoutedIndexes& indexes, const Request& request, const
                            const Ask& ask) {
   KIN_TRY(const std::string full, name_for(request, name));
   KIN_TRY(const auto index, indexes.open(full));
-  return ask(*index, request);
+  auto answer = ask(*index, request);
+  if (answer.ok() || answer.error().code == Code::kInvalidArgument) return answer;
+  KIN_TRY(const bool gone, indexes.forget_if_gone(full));
+  if (!gone) return answer;
+  KIN_TRY(const auto other, indexes.open(full));
+  return ask(*other, request);
 }
 
 // A route about one index. Its handler waits for nodes.
@@ -182,6 +194,13 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants
                       return index_answer(200, name, index);
                     };
                     return or_error(ask_index(indexes, request, name, show), Blame::kRemote);
+                  },
+              .lane = Lane::kSlow});
+  routes.add({.method = "DELETE",
+              .pattern = "/api/v1/indexes/{name}",
+              .named_handler =
+                  [&indexes](const Request& request, const std::string& name) {
+                    return or_error(drop_answer(indexes, request, name), Blame::kRemote);
                   },
               .lane = Lane::kSlow});
   Route add = about_index(indexes, "POST", "/documents",
