@@ -149,8 +149,8 @@ struct PresentRequest {
   // Its words are marked in snippets, except common ones such as "the". Nothing: no snippets.
   std::optional<index::TextLeg> text = {};
   index::SnippetOptions snippets = {};
-  // Explains the scores that the words of `text` have by these statistics. Nothing: does not.
-  std::optional<index::TextStatistics> explain = {};
+  bool explain = false;  // the scores that the words of `text` have by `statistics`, too
+  std::optional<index::TextStatistics> statistics = {};  // nothing: the shard's own
 };
 
 // How the best hits of a shard are shown; see PresentRequest.

@@ -71,28 +71,29 @@ std::uint64_t moment_of(const Clock& clock) {
 }
 
 void explain_scores(const index::ShardView& view, const index::TextQuery& query,
-                    const index::TextStatistics& statistics, Presented& presented) {
+                    const std::optional<index::TextStatistics>& statistics,
+                    Presented& presented) {
   for (const auto& document : presented.documents) {
     auto& explanation = presented.explanations.emplace_back();
-    if (document) explanation = index::explain_text(view, query, *document, &statistics);
+    if (document)
+      explanation =
+          index::explain_text(view, query, *document, statistics ? &*statistics : nullptr);
   }
 }
 
-// Reads documents, and makes snippets of them if `text` is given. With statistics its scores are
-// explained, too.
+// Reads documents, and makes snippets and explanations of them if `text` is given.
 Result<Presented> present(const index::ShardView& view,
-                          std::span<const index::DocIdentity> documents,
-                          const std::optional<index::TextLeg>& text,
-                          const index::SnippetOptions& snippets,
-                          const index::TextStatistics* explain) {
+                          std::span<const index::DocIdentity> documents, const Show& show,
+                          const std::optional<index::TextStatistics>& statistics) {
   Presented presented;
   KIN_TRY(presented.documents, index::read_documents(view.truth(), documents));
-  if (text) {
+  if (show.text) {
     const index::TextOptions& fields = view.text().options();
-    KIN_TRY(index::TextQuery query, index::parse_leg(*text, fields));
-    if (explain != nullptr) explain_scores(view, query, *explain, presented);
+    KIN_TRY(index::TextQuery query, index::parse_leg(*show.text, fields));
+    if (show.explain) explain_scores(view, query, statistics, presented);
     query = index::without_common(std::move(query), fields.language);
-    KIN_TRY(presented.snippets, index::make_snippets(fields, query, presented.documents, snippets));
+    KIN_TRY(presented.snippets,
+            index::make_snippets(fields, query, presented.documents, show.snippets));
   }
   for (auto& document : presented.documents) {
     if (!document) continue;
@@ -114,9 +115,7 @@ Status show_best(const index::ShardView& view, const FindRequest& request, const
   for (const index::DocIdentity& doc : best)
     reply.shown.push_back(
         static_cast<std::uint32_t>(std::ranges::find(candidates, doc) - candidates.begin()));
-  const bool explain = show.explain && request.statistics.has_value();
-  KIN_TRY(reply.presented, present(view, best, show.text, show.snippets,
-                                   explain ? &*request.statistics : nullptr));
+  KIN_TRY(reply.presented, present(view, best, show, request.statistics));
   return Done{};
 }
 
@@ -351,8 +350,9 @@ Reply<Response> ShardHost::answer(const SumRequest& request, const CallOptions& 
 Reply<Response> ShardHost::answer(const PresentRequest& request, const CallOptions& options) {
   if (const auto why = refusal(request.partitions, options)) return refused(*why);
   KIN_TRY(Presented presented,
-          present(shard_->view(), request.documents, request.text, request.snippets,
-                  request.explain ? &*request.explain : nullptr));
+          present(shard_->view(), request.documents,
+                  {.text = request.text, .snippets = request.snippets, .explain = request.explain},
+                  request.statistics));
   return done(std::move(presented));
 }
 

@@ -30,6 +30,54 @@ std::unique_ptr<ReachableShard> make_local() {
   return std::make_unique<LocalShard>();
 }
 
+// Every look at it takes a millisecond.
+class TickingClock final : public Clock {
+ public:
+  WallTime now() const override { return WallTime{}; }
+  SteadyTime steady_now() const override { return now_ += std::chrono::milliseconds{1}; }
+  void sleep_for(std::chrono::nanoseconds duration) override { now_ += duration; }
+
+ private:
+  mutable SteadyTime now_ = SteadyTime{} + std::chrono::hours{1};
+};
+
+TEST(ShardHost, CountsTheWorkForEachPartition) {
+  const TemporaryFolder folder = std::move(*TemporaryFolder::create());
+  TickingClock clock;
+  index::ShardOptions options = contract_options();
+  options.clock = &clock;
+  auto host = *ShardHost::open(folder.path() / "shard", options, {.low = 7});
+  const CallOptions how{.map_epoch = 1};
+  const auto ask = [&](const Request& request) {
+    auto reply = host->serve(request, how);
+    KIN_CHECK(reply.ok(), "the shard answers");
+    return std::move(*reply);
+  };
+  const index::PartitionId one{1}, other{2};
+  ask(AssignRequest{.owners = {{.partition = one, .epoch = 1, .owned = true},
+                               {.partition = other, .epoch = 1, .owned = true}}});
+  EXPECT_TRUE(host->loads().empty());
+  index::PutEntity put;
+  put.entity.id = doc_id_of("test", "a");
+  put.entity.key = "a";
+  put.partition = other;
+  const auto session = std::get<SessionOpened>(std::get<Response>(ask(OpenSession{}))).session;
+  ask(WriteRequest{.id = {.session = session, .sequence = 1},
+                   .mutations = {put},
+                   .partitions = {one, other}});
+  EXPECT_EQ(host->loads().size(), 1U);  // one has no entity of the write
+  const double written = host->loads().at(other);
+  EXPECT_GT(written, 0);
+  ask(GetRequest{.ids = {put.entity.id}, .partitions = {one, other}});
+  EXPECT_GT(host->loads().at(other), written);
+  // A request that is refused does no work for anybody.
+  const auto refused = ask(GetRequest{.partitions = {index::PartitionId{3}}});
+  EXPECT_TRUE(std::holds_alternative<Refused>(refused));
+  EXPECT_FALSE(host->loads().contains(index::PartitionId{3}));
+  const auto stats = std::get<StatsReply>(std::get<Response>(ask(StatsRequest{})));
+  EXPECT_EQ(stats.loads.size(), 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(InThisProcess, ShardClientContract, testing::Values(&make_local));
 
 }  // namespace

@@ -53,7 +53,8 @@ class Searched {
   // `showing` is null if the hits are not shown.
   virtual Result<index::ShardHits> search(const index::ShardQuery& query,
                                           const Showing* showing) const = 0;
-  virtual Result<index::ShardHits> run(std::span<const index::Stage> stages) const = 0;
+  virtual Result<index::ShardHits> run(std::span<const index::Stage> stages,
+                                       const Showing* showing) const = 0;
 };
 
 // The result of a search, before presentation.

@@ -14,16 +14,16 @@ struct Part {
 std::map<std::uint32_t, Part> by_shard(const ShardMap& map, std::span<const index::ShardHit> hits,
                                        const Show& show, const index::TextStatistics* statistics) {
   std::map<std::uint32_t, Part> parts;
-  std::optional<index::TextStatistics> explain;
-  if (show.explain && statistics != nullptr) explain = *statistics;
   for (std::size_t i = 0; i < hits.size(); ++i) {
     const auto shard = static_cast<std::uint32_t>(hits[i].shard);
     Part& part = parts[shard];
-    if (part.places.empty())
+    if (part.places.empty()) {
       part.request = {.partitions = map.partitions_of(shard),
                       .text = show.text,
                       .snippets = show.snippets,
-                      .explain = explain};
+                      .explain = show.explain};
+      if (show.explain && statistics != nullptr) part.request.statistics = *statistics;
+    }
     part.request.documents.push_back(hits[i].doc);
     part.places.push_back(i);
   }

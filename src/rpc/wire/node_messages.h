@@ -30,7 +30,8 @@ KIN_MESSAGE(index::SnippetOptions, SnippetOptions, length)
 KIN_MESSAGE(index::TermExplanation, TermExplanation, term, score, frequency, documents,
             inverse_frequency)
 KIN_MESSAGE(index::TextExplanation, TextExplanation, score, length, average_length, terms)
-KIN_MESSAGE(router::PresentRequest, PresentRequest, documents, partitions, text, snippets, explain)
+KIN_MESSAGE(router::PresentRequest, PresentRequest, documents, partitions, text, snippets, explain,
+            statistics)
 KIN_MESSAGE(router::Presented, Presented, documents, snippets, explanations)
 KIN_MESSAGE(router::Show, Show, text, snippets, most, explain)
 KIN_MESSAGE(router::FindRequest, FindRequest, query, statistics, state, show)

@@ -133,7 +133,8 @@ class SearchedView final : public Searched {
   Result<index::ShardHits> search(const index::ShardQuery& query, const Showing*) const override {
     return index::search(view_, query);
   }
-  Result<index::ShardHits> run(std::span<const index::Stage> stages) const override {
+  Result<index::ShardHits> run(std::span<const index::Stage> stages,
+                               const Showing*) const override {
     return index::run_pipeline(view_, stages);
   }
 

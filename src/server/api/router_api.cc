@@ -151,8 +151,8 @@ Result<Response> ask_index(RoutedIndexes& indexes, const Request& request, const
   KIN_TRY(const auto index, indexes.open(full));
   auto answer = ask(*index, request);
   if (answer.ok() || answer.error().code == Code::kInvalidArgument) return answer;
-  KIN_TRY(const bool gone, indexes.forget_if_gone(full));
-  if (!gone) return answer;
+  const auto gone = indexes.forget_if_gone(full);
+  if (!gone.ok() || !*gone) return answer;
   KIN_TRY(const auto other, indexes.open(full));
   return ask(*other, request);
 }

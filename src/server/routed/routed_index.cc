@@ -47,22 +47,28 @@ class SearchedRouter final : public search::Searched {
   }
   Result<index::ShardHits> search(const index::ShardQuery& query,
                                   const search::Showing* showing) const override {
-    router::SearchOptions options;
-    if (showing != nullptr)
-      options.show = router::Show{.text = showing->marks,
-                                  .snippets = {.length = search::kSnippetBytes},
-                                  .explain = showing->explain};
+    const router::SearchOptions options{.show = show_of(showing)};
     KIN_TRY(router::RoutedHits hits, router_.search(query, options));
     if (showing != nullptr) shown_ = std::move(hits.shown);
     return std::move(hits.found);
   }
   // Shows the hits that were searched for with `showing`.
   const router::Presented& shown() const { return shown_; }
-  Result<index::ShardHits> run(std::span<const index::Stage>) const override {
-    return Error{Code::kInvalidArgument, "an index on nodes does not run pipelines yet"};
+  Result<index::ShardHits> run(std::span<const index::Stage> stages,
+                               const search::Showing* showing) const override {
+    KIN_TRY(router::RoutedHits hits, router_.run_pipeline(stages, show_of(showing)));
+    shown_ = std::move(hits.shown);
+    return std::move(hits.found);
   }
 
  private:
+  static std::optional<router::Show> show_of(const search::Showing* showing) {
+    if (showing == nullptr) return {};
+    return router::Show{.text = showing->marks,
+                        .snippets = {.length = search::kSnippetBytes},
+                        .explain = showing->explain};
+  }
+
   router::Router& router_;
   std::span<const index::SpaceOptions> spaces_;
   std::shared_ptr<const index::VectorSource> source_;  // of the main space

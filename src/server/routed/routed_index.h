@@ -45,7 +45,7 @@ class RoutedIndex {
   // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 
-  // As SearchIndex::search(). kInvalidArgument for pipelines.
+  // As SearchIndex::search().
   Result<search::Answer> search(const search::Question& question) const;
   // With its links and fragments. Nothing if there is no such document.
   Result<std::optional<search::Document>> document(std::string_view id,
