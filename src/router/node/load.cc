@@ -1,5 +1,6 @@
 #include "router/node/load.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -40,7 +41,7 @@ struct WorkedFor {
 
   template <typename T>
   const T& reply() const {
-    static const T kNone;
+    static const T kNone{};
     const T* given = std::get_if<T>(&response);
     return given == nullptr ? kNone : *given;
   }
