@@ -43,9 +43,8 @@ Status check_stages(std::span<const Stage> stages) {
   if (stages.empty()) return wrong("a pipeline needs at least one stage");
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const bool lacks_candidates = i == 0 && !std::holds_alternative<FindStage>(stages[i]);
-    const Status valid = lacks_candidates
-                             ? Status(wrong("the first stage must be a find stage"))
-                             : std::visit(CheckStage{}, stages[i]);
+    const Status valid = lacks_candidates ? Status(wrong("the first stage must be a find stage"))
+                                          : std::visit(CheckStage{}, stages[i]);
     if (!valid.ok()) return with_context(fmt::format("stage {}", i + 1), valid.error());
   }
   return Done{};

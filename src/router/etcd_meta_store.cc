@@ -47,7 +47,9 @@ Result<EtcdOptions> parse_etcd_address(std::string_view text) {
 }
 
 EtcdMetaStore::EtcdMetaStore(EtcdOptions options)
-    : prefix_(std::move(options.prefix)), clock_(*options.access.clock), calls_(std::move(options.access)) {}
+    : prefix_(std::move(options.prefix)),
+      clock_(*options.access.clock),
+      calls_(std::move(options.access)) {}
 
 Result<std::unique_ptr<EtcdMetaStore>> EtcdMetaStore::open(EtcdOptions options) {
   std::unique_ptr<EtcdMetaStore> store(new EtcdMetaStore(std::move(options)));

@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -215,6 +216,28 @@ def check_server_in_front(kindred, scratch, router):
     assert done.returncode == 2 and "--at ftp://x" in done.stderr, done
 
 
+def check_one_node(kindred, scratch, made):
+    """A node with --api is enough for one machine, also after a restart."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    node = Process(kindred, scratch / "alone", ["node", "--api", f"127.0.0.1:{port}"])
+    lines = scratch / "alone.jsonl"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in made[:30]))
+    at = ["--at", f"127.0.0.1:{port}"]
+    run = lambda *words: subprocess.run([kindred, *words, *at], check=True, capture_output=True, text=True).stdout
+    run("index", "create", "papers", "--embed", "none", "--partitions", "4")
+    run("index", "add", "papers", lines)
+    first = json.loads(run("search", "papers", made[7]["title"], "--json"))
+    assert first["hits"], first
+    assert node.stop() == 0
+    node.start()
+    assert comparable(json.loads(run("search", "papers", made[7]["title"], "--json"))) == comparable(first)
+    node.stop()
+    refused = subprocess.run([kindred, "node", "--data", scratch / "no", "--listen", "127.0.0.1:0", "--api", "10.0.0.1:1"], capture_output=True, text=True)
+    assert refused.returncode == 2, refused
+
+
 def check_meaning(kindred, scratch, router, made):
     """A router makes vectors of documents and questions: hybrid and vector answers are those of one index."""
     lines = scratch / "meaning.jsonl"
@@ -393,6 +416,7 @@ def main():
             assert len(shards) == NODES and all(one["partitions"] == 16 and one["last_lsn"] > 0 for one in shards), shards
             check_command_line(kindred, scratch, router, made, kept)
             check_server_in_front(kindred, scratch, router)
+            check_one_node(kindred, scratch, made)
             check_refusals(kindred, scratch, router, nodes)
             kept = check_kills(router, nodes, cycles)
             router.kill()

@@ -346,7 +346,9 @@ Command add_index_command(CLI::App& app) {
   CLI::App* create = add_create(*verb, *arguments);
   CLI::App* add = add_add(*verb, *arguments);
   CLI::App* list = verb->add_subcommand("list", "List the indexes");
-  list->footer("\nExamples:\n  kindred index list\n  kindred index list --json\n  kindred index list --at 127.0.0.1:8723");
+  list->footer(
+      "\nExamples:\n  kindred index list\n  kindred index list --json\n  kindred index list --at "
+      "127.0.0.1:8723");
   add_data_flag(*list, arguments->place.data);
   add_json(*list, *arguments);
   CLI::App* stats = add_simple(*verb, *arguments, "stats", "Show the size and state of an index",

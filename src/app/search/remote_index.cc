@@ -66,7 +66,8 @@ std::vector<search::RepeatedDocument> repeated_in(const data::JsonValue& list) {
 Status take_report(const std::string& answer, Adding& adding) {
   KIN_TRY(const data::JsonValue json, data::parse_json(answer));
   const double* added = json["added"].number();
-  if (added == nullptr) return Error{Code::kInternal, "the answer does not say how many were added"};
+  if (added == nullptr)
+    return Error{Code::kInternal, "the answer does not say how many were added"};
   adding.added += static_cast<std::uint64_t>(*added);
   std::ranges::move(repeated_in(json["refused"]), std::back_inserter(adding.refused));
   std::ranges::move(repeated_in(json["linked"]), std::back_inserter(adding.linked));

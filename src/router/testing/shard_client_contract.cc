@@ -258,7 +258,8 @@ TEST_P(ShardClientContract, ScoresAreExplainedIfThatIsAskedFor) {
   assign();
   write({put("a", "the tide came in"), put("b", "sand"), put("c", "tide tide", 2)});
   const index::TextLeg tide{.query = "tide"};
-  const FindReply plain = ask(FindRequest{.query = words("tide"), .show = Show{.text = tide, .most = 5}});
+  const FindReply plain =
+      ask(FindRequest{.query = words("tide"), .show = Show{.text = tide, .most = 5}});
   EXPECT_THAT(plain.presented.documents, SizeIs(2));
   EXPECT_THAT(plain.presented.explanations, IsEmpty());
   FindRequest asked{.query = words("tide"), .show = Show{.text = tide, .most = 5, .explain = true}};

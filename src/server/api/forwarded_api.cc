@@ -14,9 +14,8 @@ namespace {
 constexpr int kMostAtOnce = 64;
 
 net::HttpOptions client_options(const RemoteIndexes& remote) {
-  net::HttpOptions options{.transfers = kMostAtOnce,
-                           .transfers_per_host = kMostAtOnce,
-                           .ca_file = remote.ca_file};
+  net::HttpOptions options{
+      .transfers = kMostAtOnce, .transfers_per_host = kMostAtOnce, .ca_file = remote.ca_file};
   // The operator names the address, and it is often a private one.
   options.addresses.allow_all = true;
   options.budgets.bytes = std::uint64_t{64} << 20;
@@ -50,8 +49,7 @@ Response ForwardedIndexes::ask(const Request& request) {
     passed.credentials = {.kind = net::Credentials::Kind::kBearer, .secret = remote_.token};
   auto answer = client_.send(passed).response;
   if (!answer)
-    return unavailable(remote_.origin,
-                       fmt::format("does not answer: {}", answer.error().message));
+    return unavailable(remote_.origin, fmt::format("does not answer: {}", answer.error().message));
   // Otherwise a browser would think that its own token is wrong.
   if (answer->status == 401 || answer->status == 403)
     return unavailable(remote_.origin, "refuses the token (see --at-token-file)");

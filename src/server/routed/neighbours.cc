@@ -25,12 +25,11 @@ Status add_outer_edges(router::Router& router, const search::NeighboursQuestion&
     if (node.hops == question.hops) outer.push_back(node.id);
   }
   if (outer.empty()) return Done{};
-  KIN_TRY(const index::Traversal more,
-          router.traverse({.from = outer,
-                           .direction = index::Direction::kOut,
-                           .filter = {.as_of = question.as_of},
-                           .hops = 1,
-                           .missing = index::Missing::kVisit}));
+  KIN_TRY(const index::Traversal more, router.traverse({.from = outer,
+                                                        .direction = index::Direction::kOut,
+                                                        .filter = {.as_of = question.as_of},
+                                                        .hops = 1,
+                                                        .missing = index::Missing::kVisit}));
   std::unordered_set<DocId> nodes;
   for (const index::Reached& node : walk.nodes) nodes.insert(node.id);
   std::set<index::EdgeId> known;
@@ -47,9 +46,9 @@ Status add_outer_edges(router::Router& router, const search::NeighboursQuestion&
 Result<search::Neighbours> RoutedIndex::neighbours(
     const search::NeighboursQuestion& question) const {
   const DocId start = search::doc_id(question.id);
-  KIN_TRY(const auto there, router_->get({&start, 1}, {.vectors = false,
-                                                       .summaries = false,
-                                                       .as_of = question.as_of}));
+  KIN_TRY(
+      const auto there,
+      router_->get({&start, 1}, {.vectors = false, .summaries = false, .as_of = question.as_of}));
   if (!there.front())
     return Error{Code::kNotFound, fmt::format("there is no document \"{}\"", question.id)};
   // Documents that do not exist are shown too: a link leads to them.
