@@ -346,8 +346,15 @@ CLI::App* add_same(CLI::App& bench, BenchArguments& arguments) {
       ->allow_extra_args(false);
   verb->add_option("--articles", same.articles, "Where scripts/setup --bench put Reuters-21578")
       ->type_name("DIR");
+  verb->add_option("--model", same.model,
+                   "A model2vec model for questions by words and vectors (default: none are asked)")
+      ->type_name("DIR");
   verb->add_option("--vectors", same.vectors, "Where scripts/setup --bench put the vectors")
       ->type_name("DIR");
+  verb->add_option("--recall", same.recall, "Recall that vector searches ask for")
+      ->type_name("0..1")
+      ->check(number(0, 1))
+      ->capture_default_str();
   with_count(verb->add_option("--nodes", same.nodes, "Number of nodes"), 1, 64);
   with_count(verb->add_option("--queries", same.queries, "Questions to articles and vectors"), 1,
              1'000'000);

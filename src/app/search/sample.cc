@@ -1,5 +1,8 @@
 #include "app/search/sample.h"
 
+#include <span>
+#include <utility>
+
 #include "base/json_writer.h"
 #include "base/locked_folder.h"
 #include "base/random.h"

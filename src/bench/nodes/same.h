@@ -14,6 +14,7 @@ namespace kin::bench {
 struct SameBench {
   std::vector<std::filesystem::path> collections = {};  // see read_collection()
   std::optional<std::filesystem::path> articles = {};   // see read_articles()
+  std::optional<std::filesystem::path> model = {};      // model2vec; none: no hybrid questions
   std::optional<std::filesystem::path> vectors = {};    // a folder with glove100.f32
   std::uint64_t nodes = 4;
   std::uint64_t queries = 1'000;  // of articles and vectors
@@ -24,12 +25,18 @@ struct SameBench {
 
 struct SameFigures {
   SameBench bench = {};
-  struct Texts {
-    std::string set = {};
-    std::uint64_t documents = 0;
+  // By words; by words and vectors; by words, with neighbours of hits; by links alone.
+  enum class Form : std::uint8_t { kText, kHybrid, kExpanded, kGraph };
+  struct Answers {
+    Form form = Form::kText;
     std::uint64_t questions = 0;
     std::uint64_t same = 0;  // whole answers: hits, scores, snippets, count and facets
     std::string first_difference = {};
+  };
+  struct Texts {
+    std::string set = {};
+    std::uint64_t documents = 0;
+    std::vector<Answers> answers = {};
   };
   std::vector<Texts> texts = {};
   // Shards of this process. Recall@10 is measured against exact search.

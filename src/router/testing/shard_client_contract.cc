@@ -19,6 +19,8 @@ index::ShardOptions contract_options() {
       {.name = "main",
        .space = {
            .dimension = 4, .distance = index::Distance::kL2, .storage = index::RawStorage::kF32}}};
+  options.near_duplicates = index::NearDuplicateOptions{.threshold = 0.8};
+  options.screens = false;
   return options;
 }
 
@@ -375,6 +377,33 @@ TEST_P(ShardClientContract, AFollowerReadsTheLogFromWhereItIs) {
   write({put("d", "x", 2)});
   EXPECT_GT(follow(first), first);
   EXPECT_EQ(keys, (std::set<std::string>{"d+"}));
+}
+
+TEST_P(ShardClientContract, NearTextsOfThePartitionsAskedForAreTold) {
+  assign();
+  const std::string text = "the tide comes in at noon and goes out again when the moon has set";
+  write({put("first", text, 1), put("second", text + " late", 2), put("other", "a dry summer", 1)});
+  const auto sketcher = *index::TextSketcher::create(0.8);
+  const NearRequest request{.sketches = {sketcher.sketch(made("new", text)),
+                                         sketcher.sketch(made("newer", "rain in spring"))},
+                            .partitions = {index::PartitionId{1}, index::PartitionId{2}}};
+  NearTexts near = ask(request);
+  ASSERT_EQ(near.texts.size(), 2U);
+  ASSERT_EQ(near.texts[0].size(), 2U);
+  EXPECT_EQ(near.texts[0][0].id, id("first"));
+  EXPECT_EQ(near.texts[0][0].similarity, 1);
+  EXPECT_EQ(near.texts[0][1].id, id("second"));
+  EXPECT_LT(near.texts[0][0].age, near.texts[0][1].age);
+  EXPECT_TRUE(near.texts[1].empty());
+  reached().restart();
+  EXPECT_EQ(ask(request).texts, near.texts);
+  NearRequest part = request;
+  part.partitions = {index::PartitionId{2}};
+  near = ask(part);
+  ASSERT_EQ(near.texts[0].size(), 1U);
+  EXPECT_EQ(near.texts[0][0].id, id("second"));
+  part.partitions = {index::PartitionId{3}};
+  EXPECT_TRUE(refusal(part).has_value());
 }
 
 TEST_P(ShardClientContract, BlobsAreKeptUnderTheirHash) {

@@ -23,7 +23,8 @@ class ReachableShard {
   virtual void restart() = 0;
 };
 
-// The options that the suite needs a shard to have: a space "main" of four dimensions.
+// The options that the suite needs a shard to have: a space "main" of four dimensions, and
+// near-duplicates that it tells of.
 index::ShardOptions contract_options();
 
 using MakeReachable = std::unique_ptr<ReachableShard> (*)();

@@ -8,7 +8,7 @@
 namespace kin::router {
 namespace {
 
-using Places = std::vector<std::optional<index::PartitionId>>;
+using MaybePlaces = std::vector<std::optional<index::PartitionId>>;
 using Near = std::vector<std::vector<index::NearText>>;
 
 // The texts of all shards. One thread only.
@@ -16,7 +16,7 @@ class RoutedTexts final : public index::StoredTexts {
  public:
   explicit RoutedTexts(Shards& shards) : shards_(shards) {}
 
-  Result<Places> partitions(std::span<const DocId> ids) const override {
+  Result<MaybePlaces> partitions(std::span<const DocId> ids) const override {
     return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
       return read_places(known, ids, deadline);
     });
@@ -31,13 +31,13 @@ class RoutedTexts final : public index::StoredTexts {
  private:
   // Nothing if the map has changed, as in the function below. A removed entity still has its place,
   // which does no harm: at most a link that does not exist is removed.
-  Result<std::optional<Places>> read_places(const KnownPointer& known, std::span<const DocId> ids,
+  Result<std::optional<MaybePlaces>> read_places(const KnownPointer& known, std::span<const DocId> ids,
                                             SteadyTime deadline) const {
     const PlacesFound found = locate(shards_, known, ids, deadline);
-    if (found.map_changed) return std::optional<Places>();
+    if (found.map_changed) return std::optional<MaybePlaces>();
     if (!found.problems.empty())
       return with_context(found.problems[0].address, found.problems[0].error);
-    Places places(ids.size());
+    MaybePlaces places(ids.size());
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto place = found.places.find(ids[i]);
       if (place != found.places.end()) places[i] = place->second;
