@@ -1,5 +1,7 @@
 #include "router/shard_host.h"
 
+#include <atomic>
+
 #include "base/file.h"
 #include "router/testing/shard_client_contract.h"
 
@@ -34,11 +36,13 @@ std::unique_ptr<ReachableShard> make_local() {
 class TickingClock final : public Clock {
  public:
   WallTime now() const override { return WallTime{}; }
-  SteadyTime steady_now() const override { return now_ += std::chrono::milliseconds{1}; }
-  void sleep_for(std::chrono::nanoseconds duration) override { now_ += duration; }
+  SteadyTime steady_now() const override {
+    return SteadyTime{} + std::chrono::hours{1} + std::chrono::milliseconds{++looks_};
+  }
+  void sleep_for(std::chrono::nanoseconds) override { ++looks_; }
 
  private:
-  mutable SteadyTime now_ = SteadyTime{} + std::chrono::hours{1};
+  mutable std::atomic<int> looks_{0};
 };
 
 TEST(ShardHost, CountsTheWorkForEachPartition) {
@@ -46,7 +50,7 @@ TEST(ShardHost, CountsTheWorkForEachPartition) {
   TickingClock clock;
   index::ShardOptions options = contract_options();
   options.clock = &clock;
-  auto host = *ShardHost::open(folder.path() / "shard", options, {.low = 7});
+  const auto host = std::move(*ShardHost::open(folder.path() / "shard", options, {.low = 7}));
   const CallOptions how{.map_epoch = 1};
   const auto ask = [&](const Request& request) {
     auto reply = host->serve(request, how);

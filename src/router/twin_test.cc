@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/testing/source_folder.h"
 #include "data/json_value.h"
+#include "index/text_leg.h"
 #include "router/testing/local_cluster.h"
 
 namespace kin::router {

@@ -10,6 +10,7 @@
 #include "kindred/v1/node.grpc.pb.h"
 #include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
+#include "rpc/wire/fields.h"
 #include "rpc/wire/quiet.h"
 
 namespace kin::rpc {
