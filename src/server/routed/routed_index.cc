@@ -90,7 +90,8 @@ Error not_acknowledged(const router::Written& written, std::size_t missing, std:
 // Writes, and expects an outcome for each.
 Result<router::Written> write_all(router::Router& router, std::span<const Mutation> mutations) {
   KIN_TRY(router::Written written, router.write(mutations));
-  const auto unknown = static_cast<std::size_t>(std::ranges::count(written.outcomes, std::nullopt));
+  const auto unknown = static_cast<std::size_t>(std::ranges::count_if(
+      written.outcomes, [](const auto& outcome) { return !outcome.has_value(); }));
   if (unknown > 0) return not_acknowledged(written, unknown, mutations.size());
   return written;
 }
