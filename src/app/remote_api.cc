@@ -83,22 +83,27 @@ void add_at_flags(CLI::App& verb, AtFlags& flags) {
       ->type_name("FILE");
 }
 
-Result<std::unique_ptr<RemoteApi>> RemoteApi::open(const AtFlags& flags) {
-  std::string origin = flags.at;
+Result<RemoteAddress> understand(const AtFlags& flags) {
+  RemoteAddress address{.origin = flags.at, .certificates = flags.certificates};
+  std::string& origin = address.origin;
   if (origin.find("://") == std::string::npos) origin.insert(0, "http://");
   while (origin.ends_with('/')) origin.pop_back();
   if (const auto url = net::Url::parse(origin); !url)
     return with_context("--at " + flags.at, url.error());
-  std::string token;
   if (!flags.token_file.empty()) {
-    KIN_TRY(token, read_token(flags.token_file));
+    KIN_TRY(address.token, read_token(flags.token_file));
   }
+  return address;
+}
+
+Result<std::unique_ptr<RemoteApi>> RemoteApi::open(const AtFlags& flags) {
+  KIN_TRY(RemoteAddress address, understand(flags));
   // The user of the command line can reach that address without Kindred, too.
   net::HttpOptions options{.addresses = {.allow_all = true}};
-  options.ca_file = flags.certificates;
+  options.ca_file = address.certificates;
   options.budgets.total = std::chrono::minutes(2);
-  return std::unique_ptr<RemoteApi>(
-      std::make_unique<HttpApi>(std::move(origin), std::move(token), std::move(options)));
+  return std::unique_ptr<RemoteApi>(std::make_unique<HttpApi>(
+      std::move(address.origin), std::move(address.token), std::move(options)));
 }
 
 }  // namespace kin::app

@@ -25,6 +25,15 @@ struct AtFlags {
 // --at, --at-token-file and --at-ca.
 void add_at_flags(CLI::App& verb, AtFlags& flags);
 
+// What the options say.
+struct RemoteAddress {
+  std::string origin = {};  // "http://10.0.0.7:8723"
+  std::string token = {};   // empty: none
+  std::string certificates = {};
+};
+// kInvalidArgument if the address or the token is not one.
+Result<RemoteAddress> understand(const AtFlags& flags);
+
 // A name or a value as a part of a path or a query: all but letters, digits and -._~ is escaped.
 std::string escaped(std::string_view text);
 // "/indexes/NAME".

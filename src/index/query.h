@@ -32,6 +32,8 @@ struct Scope {
   // Entities of other partitions are invisible to every leg, with their edges and fragments.
   // Nothing: all partitions that the shard holds.
   std::optional<std::set<PartitionId>> partitions = {};
+  // Only these documents. Nothing: all.
+  std::optional<std::vector<DocIdentity>> among = {};
 };
 
 struct TextLeg {

@@ -41,13 +41,13 @@ struct HttpClient::State {
     std::unique_lock lock(mutex);
     for (bool late = false; inbox.empty() && !late;) {
       // Read before the round, so that a call without any time still makes one.
-      late = limit && std::chrono::steady_clock::now() >= *limit;
+      late = limit && options.clock->steady_now() >= *limit;
       if (!driving)
         drive(lock, limit);
       else if (!limit)
         changed.wait(lock);
       else
-        changed.wait_until(lock, *limit);
+        changed.wait_for(lock, time_until(*limit));
     }
     return std::exchange(inbox, {});
   }
@@ -61,6 +61,13 @@ struct HttpClient::State {
   Dispatcher dispatcher;
 
  private:
+  // At most the time after which the clock has to be looked at again.
+  std::chrono::milliseconds time_until(SteadyTime limit) const {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(limit - options.clock->steady_now());
+    return options.clock == &system_clock() ? left : std::min(left, kLookAtClock);
+  }
+
   // One round. The lock is released while libcurl works.
   void drive(std::unique_lock<std::mutex>& lock, std::optional<SteadyTime> limit) {
     using std::chrono::milliseconds;
@@ -72,9 +79,7 @@ struct HttpClient::State {
     for (Job& job : jobs) dispatcher.add(std::move(job));
     for (const HttpRequestId id : ended) dispatcher.cancel(id);
     if (all_end) dispatcher.cancel_all();
-    const milliseconds most_wait =
-        limit ? std::chrono::ceil<milliseconds>(*limit - std::chrono::steady_clock::now())
-              : milliseconds::max();
+    const milliseconds most_wait = limit ? time_until(*limit) : milliseconds::max();
     auto finished = dispatcher.run(std::max(most_wait, milliseconds(0)));
     lock.lock();
     driving = false;
@@ -108,7 +113,7 @@ HttpRequestId HttpClient::submit(HttpRequest request, Done done) {
 
 std::size_t HttpClient::poll(std::chrono::milliseconds timeout) {
   if (submitted() == 0) return 0;
-  Inbox finished = state_->wait(state_->polled, std::chrono::steady_clock::now() + timeout);
+  Inbox finished = state_->wait(state_->polled, state_->options.clock->steady_now() + timeout);
   for (FinishedJob& job : finished) {
     std::unique_lock lock(state_->mutex);
     // `done` is called without the lock, because it may use the client.
@@ -184,7 +189,7 @@ std::optional<HttpBatch::Finished> HttpBatch::next(
   if (pending_ == 0) return std::nullopt;
   if (inbox_->taken.empty()) {
     std::optional<SteadyTime> limit;
-    if (timeout) limit = std::chrono::steady_clock::now() + *timeout;
+    if (timeout) limit = client_.state_->options.clock->steady_now() + *timeout;
     inbox_->taken = client_.state_->wait(inbox_->waiting, limit);
   }
   if (inbox_->taken.empty()) return std::nullopt;

@@ -122,6 +122,10 @@ struct HttpOptions {
   // "http://host:port"; empty: none, whatever the environment says. With a proxy the address policy
   // is applied to the proxy and not to the servers behind it.
   std::string proxy = {};
+  // Says when deadlines and budgets of time are over; must outlive the client. With another clock
+  // than the machine's, calls that wait look at it every few milliseconds. How long a connection
+  // may take, and how slow a transfer may be, libcurl measures by the machine's.
+  const Clock* clock = &system_clock();
 };
 
 enum class HttpRequestId : std::uint64_t {};
@@ -129,7 +133,7 @@ enum class HttpRequestId : std::uint64_t {};
 // Thread-safe. Has no thread of its own: requests make progress while some thread is in poll() or
 // in a blocking call. One thread at a time drives all requests; the others wait for it. Sources,
 // sinks and signers are called on the driving thread; they must be quick, and may call submit() and
-// cancel() only. Timeouts are measured by the machine's clock.
+// cancel() only.
 //
 // Connections and TLS sessions are kept and used again. Nothing is ever sent twice: retries are the
 // caller's. Only http and https are spoken. The policy is checked against the real address whenever

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/testing/manual_clock.h"
 #include "base/testing/source_folder.h"
 #include "net/http_client.h"
 #include "net/testing/test_server.h"
@@ -331,6 +332,32 @@ TEST_F(HttpTransportTest, KeepsToDeadlines) {
   while (!queued) client.poll(1min);
   EXPECT_THAT(queued->response.error().message, HasSubstr("deadline passed before it was sent"));
   EXPECT_FALSE(queued->may_have_been_sent);
+}
+
+TEST_F(HttpTransportTest, DeadlinesAndBudgetsGoByTheGivenClock) {
+  ManualClock clock;
+  HttpOptions options = transport_options();
+  options.transfers = 2;
+  options.budgets.total = 30s;
+  options.clock = &clock;
+  HttpClient client(options);
+  std::optional<HttpOutcome> with_deadline, with_budget, queued;
+  client.submit({.url = server_.url("/hang"), .deadline = clock.steady_now() + 10s},
+                keep(with_deadline));
+  client.submit({.url = server_.url("/hang")}, keep(with_budget));
+  client.submit({.url = server_.url("/echo"), .deadline = clock.steady_now() + 5s}, keep(queued));
+  EXPECT_EQ(client.poll(0ms), 0U);  // they have started, and no time passes
+  clock.advance(6s);
+  while (!queued) client.poll(1s);
+  EXPECT_THAT(queued->response.error().message, HasSubstr("deadline passed before it was sent"));
+  EXPECT_FALSE(with_deadline);
+  clock.advance(5s);
+  while (!with_deadline) client.poll(1s);
+  EXPECT_THAT(with_deadline->response.error().message, HasSubstr("no complete answer within 10 s"));
+  EXPECT_FALSE(with_budget);
+  clock.advance(20s);
+  while (!with_budget) client.poll(1s);
+  EXPECT_THAT(with_budget->response.error().message, HasSubstr("no complete answer within 30 s"));
 }
 
 TEST_F(HttpTransportTest, HasBudgetsForOneRequest) {

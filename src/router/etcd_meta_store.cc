@@ -47,7 +47,9 @@ Result<EtcdOptions> parse_etcd_address(std::string_view text) {
 }
 
 EtcdMetaStore::EtcdMetaStore(EtcdOptions options)
-    : prefix_(std::move(options.prefix)), calls_(std::move(options.access)) {}
+    : prefix_(std::move(options.prefix)),
+      clock_(*options.access.clock),
+      calls_(std::move(options.access)) {}
 
 Result<std::unique_ptr<EtcdMetaStore>> EtcdMetaStore::open(EtcdOptions options) {
   std::unique_ptr<EtcdMetaStore> store(new EtcdMetaStore(std::move(options)));
@@ -99,9 +101,9 @@ Result<MetaChanges> EtcdMetaStore::watch(std::string_view prefix, std::uint64_t 
       if (one.row.bytes)
         entry.value = MetaValue{.bytes = std::move(*one.row.bytes), .revision = one.row.revision};
     }
-    if (!changes.entries.empty() || std::chrono::steady_clock::now() >= until) return changes;
+    if (!changes.entries.empty() || clock_.steady_now() >= until) return changes;
     KIN_RETURN_IF_ERROR(await_change(first, found.revision, until));
-    if (std::chrono::steady_clock::now() >= until) return changes;
+    if (clock_.steady_now() >= until) return changes;
     after = found.revision;
   }
 }

@@ -23,7 +23,7 @@ struct EtcdOptions {
 Result<EtcdOptions> parse_etcd_address(std::string_view text);
 
 // Speaks etcd's JSON gateway. A removed key leaves a mark, so that a watcher learns of it whenever
-// it looks, however much of its history etcd has dropped. Times are the machine's. Thread-safe.
+// it looks, however much of its history etcd has dropped. Thread-safe.
 class EtcdMetaStore final : public MetaStore {
  public:
   // Reads a row, so that a wrong address or password is found at once.
@@ -45,6 +45,7 @@ class EtcdMetaStore final : public MetaStore {
   Status await_change(std::string_view prefix, std::uint64_t after, SteadyTime until);
 
   const std::string prefix_;
+  const Clock& clock_;
   EtcdCalls calls_;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -137,6 +138,8 @@ struct SumRequest {
 struct Presented {
   std::vector<std::optional<index::StoredDocument>> documents = {};  // in the order asked for
   std::vector<std::vector<index::HitSnippet>> snippets = {};         // the same; empty without text
+  // The same; empty unless asked for. Nothing for a document that the words do not match.
+  std::vector<std::optional<index::TextExplanation>> explanations = {};
 };
 // Asks for what shows found documents.
 struct PresentRequest {
@@ -146,6 +149,8 @@ struct PresentRequest {
   // Its words are marked in snippets, except common ones such as "the". Nothing: no snippets.
   std::optional<index::TextLeg> text = {};
   index::SnippetOptions snippets = {};
+  bool explain = false;  // the scores that the words of `text` have by `statistics`, too
+  std::optional<index::TextStatistics> statistics = {};  // nothing: the shard's own
 };
 
 // How the best hits of a shard are shown; see PresentRequest.
@@ -153,6 +158,7 @@ struct Show {
   std::optional<index::TextLeg> text = {};
   index::SnippetOptions snippets = {};
   std::size_t most = 0;  // hits of a shard that are shown with its findings
+  bool explain = false;  // the scores of the words, too
 };
 struct FindReply {
   index::Findings found = {};
@@ -243,13 +249,18 @@ struct DigestRequest {
   index::PartitionId partition{};
 };
 
+// Milliseconds that a shard works for a partition in each second, averaged over the last minutes.
+// Partitions without work are left out.
+using PartitionLoads = std::map<index::PartitionId, double>;
+
 struct StatsReply {
   index::ShardStats stats = {};
   index::PartitionSizes sizes = {};
+  PartitionLoads loads = {};
 };
 struct StatsRequest {
   using Reply = StatsReply;
-  bool sizes = false;  // of partitions, too
+  bool sizes = false;  // of partitions, too, for which every entity is looked at
 };
 
 struct CheckReply {

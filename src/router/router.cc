@@ -7,6 +7,7 @@
 #include "router/calls/blobs.h"
 #include "router/calls/shards.h"
 #include "router/query/edge_reader.h"
+#include "router/query/pipeline.h"
 #include "router/query/reading.h"
 #include "router/query/routed_search.h"
 #include "router/query/showing.h"
@@ -36,6 +37,10 @@ class State final : public Router {
                                                               const index::Want& want) override;
   Result<RoutedHits> search(const index::ShardQuery& query, const SearchOptions& options) override {
     return RoutedSearch(shards_, query, options).run();
+  }
+  Result<RoutedHits> run_pipeline(std::span<const index::Stage> stages,
+                                  const std::optional<Show>& show) override {
+    return RoutedPipeline(shards_, stages, show).run();
   }
   Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) override;
   Result<index::Traversal> traverse(const index::TraverseRequest& request) override {

@@ -96,6 +96,8 @@ struct RoutedHits {
   Presented shown = {};                    // of the hits, in their order, if asked for
   std::size_t asked = 0;                   // shards that searched
   std::vector<ShardProblem> missing = {};  // empty unless partial answers are allowed
+  // By which words were scored; nothing if one shard has all by itself, or there are no words.
+  std::optional<index::TextStatistics> statistics = {};
 };
 
 struct EntityPage {
@@ -131,6 +133,9 @@ class Router {
   // kInvalidArgument for a graph leg or an expansion: see traverse().
   virtual Result<RoutedHits> search(const index::ShardQuery& query,
                                     const SearchOptions& options = {}) = 0;
+  // As index::run_pipeline() on one shard that holds everything. `show` shows the hits as well.
+  virtual Result<RoutedHits> run_pipeline(std::span<const index::Stage> stages,
+                                          const std::optional<Show>& show = {}) = 0;
   // What shows hits of search(), in their order; `most` is ignored. For callers that choose among
   // the hits first.
   virtual Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) = 0;

@@ -70,18 +70,30 @@ std::uint64_t moment_of(const Clock& clock) {
   return hash64(bytes);
 }
 
-// Reads documents, and makes snippets of them if `text` is given.
+void explain_scores(const index::ShardView& view, const index::TextQuery& query,
+                    const std::optional<index::TextStatistics>& statistics,
+                    Presented& presented) {
+  for (const auto& document : presented.documents) {
+    auto& explanation = presented.explanations.emplace_back();
+    if (document)
+      explanation =
+          index::explain_text(view, query, *document, statistics ? &*statistics : nullptr);
+  }
+}
+
+// Reads documents, and makes snippets and explanations of them if `text` is given.
 Result<Presented> present(const index::ShardView& view,
-                          std::span<const index::DocIdentity> documents,
-                          const std::optional<index::TextLeg>& text,
-                          const index::SnippetOptions& snippets) {
+                          std::span<const index::DocIdentity> documents, const Show& show,
+                          const std::optional<index::TextStatistics>& statistics) {
   Presented presented;
   KIN_TRY(presented.documents, index::read_documents(view.truth(), documents));
-  if (text) {
+  if (show.text) {
     const index::TextOptions& fields = view.text().options();
-    KIN_TRY(index::TextQuery query, index::parse_leg(*text, fields));
+    KIN_TRY(index::TextQuery query, index::parse_leg(*show.text, fields));
+    if (show.explain) explain_scores(view, query, statistics, presented);
     query = index::without_common(std::move(query), fields.language);
-    KIN_TRY(presented.snippets, index::make_snippets(fields, query, presented.documents, snippets));
+    KIN_TRY(presented.snippets,
+            index::make_snippets(fields, query, presented.documents, show.snippets));
   }
   for (auto& document : presented.documents) {
     if (!document) continue;
@@ -91,9 +103,9 @@ Result<Presented> present(const index::ShardView& view,
 }
 
 // Shows the shard's own best hits.
-Status show_best(const index::ShardView& view, const index::ShardQuery& query, const Show& show,
+Status show_best(const index::ShardView& view, const FindRequest& request, const Show& show,
                  FindReply& reply) {
-  const index::ShardHits hits = index::fuse({&reply.found, 1}, query);
+  const index::ShardHits hits = index::fuse({&reply.found, 1}, request.query);
   std::vector<index::DocIdentity> best;
   for (const index::ShardHit& hit : hits.hits) {
     if (best.size() == show.most) break;
@@ -103,7 +115,7 @@ Status show_best(const index::ShardView& view, const index::ShardQuery& query, c
   for (const index::DocIdentity& doc : best)
     reply.shown.push_back(
         static_cast<std::uint32_t>(std::ranges::find(candidates, doc) - candidates.begin()));
-  KIN_TRY(reply.presented, present(view, best, show.text, show.snippets));
+  KIN_TRY(reply.presented, present(view, best, show, request.statistics));
   return Done{};
 }
 
@@ -169,7 +181,18 @@ Reply<Response> ShardHost::serve(const Request& request, const CallOptions& opti
     return Error{Code::kFailedPrecondition,
                  "another shard than the one in the map of the index answers at this address (give "
                  "each node the address and the data folder that it had)"};
-  return std::visit([&](const auto& one) { return answer(one, options); }, request);
+  const SteadyTime begun = clock_.steady_now();
+  auto reply = std::visit([&](const auto& one) { return answer(one, options); }, request);
+  if (reply.ok()) {
+    if (const auto* response = std::get_if<Response>(&*reply))
+      count_work(request, *response, begun);
+  }
+  return reply;
+}
+
+void ShardHost::count_work(const Request& request, const Response& response, SteadyTime begun) {
+  const SteadyTime now = clock_.steady_now();
+  loads_.add(worked_for(request, response), now - begun, now);
 }
 
 bool ShardHost::is_assigned() const {
@@ -309,7 +332,7 @@ Reply<Response> ShardHost::answer(const FindRequest& request, const CallOptions&
   }
   const auto* statistics = request.statistics ? &*request.statistics : nullptr;
   KIN_TRY(reply.found, index::find(view, with_statistics(request.query, statistics)));
-  if (request.show) KIN_RETURN_IF_ERROR(show_best(view, request.query, *request.show, reply));
+  if (request.show) KIN_RETURN_IF_ERROR(show_best(view, request, *request.show, reply));
   return done(std::move(reply));
 }
 
@@ -327,7 +350,9 @@ Reply<Response> ShardHost::answer(const SumRequest& request, const CallOptions& 
 Reply<Response> ShardHost::answer(const PresentRequest& request, const CallOptions& options) {
   if (const auto why = refusal(request.partitions, options)) return refused(*why);
   KIN_TRY(Presented presented,
-          present(shard_->view(), request.documents, request.text, request.snippets));
+          present(shard_->view(), request.documents,
+                  {.text = request.text, .snippets = request.snippets, .explain = request.explain},
+                  request.statistics));
   return done(std::move(presented));
 }
 
@@ -376,7 +401,7 @@ Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOption
 }
 
 Reply<Response> ShardHost::answer(const StatsRequest& request, const CallOptions&) {
-  StatsReply reply{.stats = shard_->stats()};
+  StatsReply reply{.stats = shard_->stats(), .loads = loads()};
   if (request.sizes) {
     KIN_TRY(reply.sizes, index::count_partitions(shard_->view().truth()));
   }

@@ -16,6 +16,7 @@
 #include "base/step.h"
 #include "index/shard.h"
 #include "router/node/directory.h"
+#include "router/node/load.h"
 #include "router/requests.h"
 #include "router/shard_client.h"
 
@@ -41,6 +42,10 @@ class ShardHost {
   Status close();
 
   index::Shard& shard() { return *shard_; }
+  // See CallOptions::shard.
+  const Hash128& identity() const { return identity_; }
+  // What partitions cost since the shard was opened.
+  PartitionLoads loads() const { return loads_.at(clock_.steady_now()); }
   // False until the shard is told for the first time what it owns.
   bool is_assigned() const;
 
@@ -78,6 +83,7 @@ class ShardHost {
   std::optional<Refused> refusal(const index::ShardQuery& query, const CallOptions& options) const;
   // The state of the statistics of words; see StatisticsReply.
   std::uint64_t statistics_state(const index::ShardView& view) const;
+  void count_work(const Request& request, const Response& response, SteadyTime begun);
   // With `writing_` held.
   Result<WriteReply> write(const WriteRequest& request, const CallOptions& options);
 
@@ -85,6 +91,7 @@ class ShardHost {
   std::unique_ptr<Directory> directory_;
   const Hash128 identity_;
   Clock& clock_;
+  Loads loads_;
   const std::uint64_t opened_;  // tells this opening of the shard from earlier ones
 
   mutable std::mutex owning_;  // held briefly; taken after writing_

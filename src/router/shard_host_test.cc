@@ -1,5 +1,7 @@
 #include "router/shard_host.h"
 
+#include <atomic>
+
 #include "base/file.h"
 #include "router/testing/shard_client_contract.h"
 
@@ -28,6 +30,56 @@ class LocalShard final : public ReachableShard {
 
 std::unique_ptr<ReachableShard> make_local() {
   return std::make_unique<LocalShard>();
+}
+
+// Every look at it takes a millisecond.
+class TickingClock final : public Clock {
+ public:
+  WallTime now() const override { return WallTime{}; }
+  SteadyTime steady_now() const override {
+    return SteadyTime{} + std::chrono::hours{1} + std::chrono::milliseconds{++looks_};
+  }
+  void sleep_for(std::chrono::nanoseconds) override { ++looks_; }
+
+ private:
+  mutable std::atomic<int> looks_{0};
+};
+
+TEST(ShardHost, CountsTheWorkForEachPartition) {
+  const TemporaryFolder folder = std::move(*TemporaryFolder::create());
+  TickingClock clock;
+  index::ShardOptions options = contract_options();
+  options.clock = &clock;
+  const auto host = std::move(*ShardHost::open(folder.path() / "shard", options, {.low = 7}));
+  const CallOptions how{.map_epoch = 1};
+  const auto ask = [&](const Request& request) {
+    auto reply = host->serve(request, how);
+    KIN_CHECK(reply.ok(), "the shard answers");
+    return std::move(*reply);
+  };
+  const index::PartitionId one{1}, other{2};
+  ask(AssignRequest{.owners = {{.partition = one, .epoch = 1, .owned = true},
+                               {.partition = other, .epoch = 1, .owned = true}}});
+  EXPECT_TRUE(host->loads().empty());
+  index::PutEntity put;
+  put.entity.id = doc_id_of("test", "a");
+  put.entity.key = "a";
+  put.partition = other;
+  const auto session = std::get<SessionOpened>(std::get<Response>(ask(OpenSession{}))).session;
+  ask(WriteRequest{.id = {.session = session, .sequence = 1},
+                   .mutations = {put},
+                   .partitions = {one, other}});
+  EXPECT_EQ(host->loads().size(), 1U);  // one has no entity of the write
+  const double written = host->loads().at(other);
+  EXPECT_GT(written, 0);
+  ask(GetRequest{.ids = {put.entity.id}, .partitions = {one, other}});
+  EXPECT_GT(host->loads().at(other), written);
+  // A request that is refused does no work for anybody.
+  const auto refused = ask(GetRequest{.partitions = {index::PartitionId{3}}});
+  EXPECT_TRUE(std::holds_alternative<Refused>(refused));
+  EXPECT_FALSE(host->loads().contains(index::PartitionId{3}));
+  const auto stats = std::get<StatsReply>(std::get<Response>(ask(StatsRequest{})));
+  EXPECT_EQ(stats.loads.size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(InThisProcess, ShardClientContract, testing::Values(&make_local));

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/testing/source_folder.h"
 #include "data/json_value.h"
+#include "index/text_leg.h"
 #include "router/testing/local_cluster.h"
 
 namespace kin::router {
@@ -124,6 +125,20 @@ class TwinTest : public testing::Test {
   }
 
   static Router& router() { return data_->many->router(); }
+
+  static void expect_same(std::span<const index::Stage> stages) {
+    const auto one = index::run_pipeline(data_->one->view(), stages);
+    const auto many = router().run_pipeline(stages);
+    ASSERT_TRUE(one.ok() && many.ok()) << (many.ok() ? "" : many.error().message);
+    const auto& hits = many->found.hits;
+    ASSERT_EQ(hits.size(), one->hits.size());
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      EXPECT_EQ(hits[i].score, one->hits[i].score) << i;
+      EXPECT_EQ(hits[i].doc, one->hits[i].doc) << i;
+      EXPECT_EQ(hits[i].legs.size(), one->hits[i].legs.size()) << i;
+      EXPECT_EQ(hits[i].trace.has_value(), one->hits[i].trace.has_value()) << i;
+    }
+  }
 
   static void expect_same(const index::ShardQuery& query) {
     const auto one = index::search(data_->one->view(), query);
@@ -247,6 +262,69 @@ TEST_F(TwinTest, NeighboursOfHitsJoinThem) {
     query.scope.filters = {{"tag", "sea"}};
     expect_same(query);
   }
+}
+
+TEST_F(TwinTest, PipelinesFindTheSame) {
+  for (std::size_t i = 0; i + 1 < data_->queries.size(); ++i) {
+    SCOPED_TRACE(data_->queries[i]);
+    index::ShardQuery words{.text = index::TextLeg{.query = data_->queries[i]}, .k = 40};
+    index::ShardQuery others{.text = index::TextLeg{.query = data_->queries[i + 1]}, .k = 20};
+    const index::ShardQuery near{
+        .vector = index::VectorLeg{.vector = vector_of(data_->queries[i + 1]), .exact = true},
+        .k = 15};
+    const index::FilterStage filter{.scope = {.filters = {{"tag", "sea"}}}};
+    const index::ExpandStage links{.expand = {.hops = 1}};
+    const std::vector<std::vector<index::Stage>> pipelines{
+        {index::FindStage{words}, index::FindStage{.query = others, .keep = 0.3}},
+        {index::FindStage{words}, links, filter, index::LimitStage{12}},
+        {index::FindStage{words}, filter, links, index::FindStage{.query = near, .keep = 0.5}},
+        {index::FindStage{near}, index::FindStage{.query = words, .keep = 1}},
+    };
+    for (const auto& stages : pipelines) expect_same(stages);
+  }
+}
+
+TEST_F(TwinTest, PipelinesThatMakeNoSenseAreRefused) {
+  const auto complaint = [&](const std::vector<index::Stage>& stages) {
+    const auto found = router().run_pipeline(stages);
+    return found.ok() ? std::string() : found.error().message;
+  };
+  EXPECT_THAT(complaint({}), testing::HasSubstr("at least one stage"));
+  EXPECT_THAT(complaint({index::LimitStage{}}), testing::HasSubstr("stage 1: the first stage"));
+  EXPECT_THAT(complaint({index::FindStage{}, index::ExpandStage{}}),
+              testing::HasSubstr("stage 2: an expansion needs"));
+}
+
+TEST_F(TwinTest, ScoresAreExplainedByTheStatisticsOfAllShards) {
+  std::size_t explained = 0;
+  for (const std::string& text : data_->queries) {
+    const index::TextLeg leg{.query = text};
+    // More than a page, so that some hits are shown by a second round of calls.
+    const index::ShardQuery query{.text = leg, .k = 60};
+    const auto many = router().search(query, {.show = Show{.text = leg, .explain = true}});
+    ASSERT_TRUE(many.ok()) << many.error().message;
+    const index::ShardView one = data_->one->view();
+    const auto words = index::parse_leg(leg, one.text().options());
+    std::vector<index::DocIdentity> docs;
+    for (const auto& hit : many->found.hits) docs.push_back(hit.doc);
+    const auto documents = index::read_documents(one.truth(), docs);
+    ASSERT_EQ(many->shown.explanations.size(), docs.size());
+    for (std::size_t i = 0; i < docs.size(); ++i) {
+      const auto wanted = index::explain_text(one, *words, *(*documents)[i]);
+      const auto& given = many->shown.explanations[i];
+      ASSERT_TRUE(wanted && given) << text;
+      EXPECT_EQ(given->score, wanted->score);
+      EXPECT_EQ(given->average_length, wanted->average_length);
+      ASSERT_EQ(given->terms.size(), wanted->terms.size());
+      for (std::size_t t = 0; t < wanted->terms.size(); ++t) {
+        EXPECT_EQ(given->terms[t].term, wanted->terms[t].term);
+        EXPECT_EQ(given->terms[t].score, wanted->terms[t].score);
+        EXPECT_EQ(given->terms[t].documents, wanted->terms[t].documents);
+        ++explained;
+      }
+    }
+  }
+  EXPECT_GT(explained, 100U);
 }
 
 TEST_F(TwinTest, TracesOfLinksAreTheSame) {

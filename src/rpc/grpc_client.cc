@@ -10,6 +10,7 @@
 #include "kindred/v1/node.grpc.pb.h"
 #include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
+#include "rpc/wire/fields.h"
 #include "rpc/wire/quiet.h"
 
 namespace kin::rpc {
@@ -160,6 +161,19 @@ Status NodeConnection::create_index(const ServedIndex& index) {
   request.set_settings(index.settings);
   v1::CreateIndexReply reply;
   const grpc::Status status = state_->stub->CreateIndex(&context, request, &reply);
+  if (!status.ok()) return error_of(status, address());
+  if (reply.has_failure()) return with_context(address(), from_wire(reply.failure()));
+  return Done{};
+}
+
+Status NodeConnection::drop_index(const std::string& index, const Hash128& shard) {
+  grpc::ClientContext context;
+  state_->prepare(context, state_->options.timeout);
+  v1::DropIndexRequest request;
+  request.set_index(index);
+  request.set_shard(to_bytes(shard));
+  v1::DropIndexReply reply;
+  const grpc::Status status = state_->stub->DropIndex(&context, request, &reply);
   if (!status.ok()) return error_of(status, address());
   if (reply.has_failure()) return with_context(address(), from_wire(reply.failure()));
   return Done{};

@@ -46,6 +46,7 @@ class NodeConnection {
   // See ServedIndexes. kUnavailable if the node does not answer in time, kFailedPrecondition if it
   // refuses the token.
   Status create_index(const ServedIndex& index);
+  Status drop_index(const std::string& index, const Hash128& shard);
   Result<std::vector<ServedIndex>> list_indexes();
 
  private:

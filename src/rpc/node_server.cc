@@ -12,6 +12,7 @@
 #include "kindred/v1/node.grpc.pb.h"
 #include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
+#include "rpc/wire/fields.h"
 #include "rpc/wire/quiet.h"
 
 namespace kin::rpc {
@@ -56,6 +57,18 @@ class Service final : public v1::Node::Service {
       const Status made =
           indexes_.create({.name = request->index(), .settings = request->settings()});
       if (!made.ok()) to_wire(made.error(), *reply->mutable_failure());
+      return grpc::Status::OK;
+    });
+  }
+
+  grpc::Status DropIndex(grpc::ServerContext* context, const v1::DropIndexRequest* request,
+                         v1::DropIndexReply* reply) override {
+    return admit(*context, [&] {
+      Hash128 shard;
+      const Status dropped = from_bytes(request->shard(), shard)
+                                 ? indexes_.drop(request->index(), shard)
+                                 : Status(Error{Code::kInvalidArgument, "not an identity"});
+      if (!dropped.ok()) to_wire(dropped.error(), *reply->mutable_failure());
       return grpc::Status::OK;
     });
   }

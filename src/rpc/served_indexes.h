@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "router/shard_host.h"
 
@@ -30,6 +31,10 @@ class ServedIndexes {
   // Makes a shard; it is there after a restart. If there is one with the same settings, nothing
   // changes; kFailedPrecondition if its settings are different.
   virtual Status create(const ServedIndex& index) = 0;
+  // Removes the shard of an index with all its files. Nothing happens if there is none.
+  // kFailedPrecondition if the shard is another one than `shard`; kUnavailable if it is in use: it
+  // serves nobody from now on, so try again.
+  virtual Status drop(const std::string& index, const Hash128& shard) = 0;
   virtual Result<std::vector<ServedIndex>> list() = 0;
 };
 

@@ -170,6 +170,7 @@ struct ReadyStages {
   std::vector<index::Stage> stages = {};
   index::TextQuery words = {};
   index::TextQuery marks = {};
+  index::TextLeg marked{.syntax = index::TextLeg::Syntax::kPlain};
   bool by_words = false;
 };
 
@@ -187,6 +188,7 @@ Result<ReadyStages> make_stages(const Searched& searched, const SearchSettings& 
       if (made->query.text || made->query.vector) {
         ready.words = std::move(made->words);
         ready.marks = std::move(made->marks);
+        ready.marked = std::move(made->marked);
         ready.by_words = made->query.text.has_value();
       }
       ready.stages.emplace_back(
@@ -250,7 +252,9 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
                    const Question& question) {
   if (!question.pipeline.empty()) {
     KIN_TRY(ReadyStages ready, make_stages(searched, settings, question));
-    KIN_TRY(index::ShardHits hits, searched.run(ready.stages));
+    Showing showing{.explain = question.explain && ready.by_words};
+    if (question.show) showing.marks = ready.marked;
+    KIN_TRY(index::ShardHits hits, searched.run(ready.stages, &showing));
     return Found{.hits = std::move(hits),
                  .words = std::move(ready.words),
                  .marks = std::move(ready.marks),
@@ -265,6 +269,7 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
   ready.query.words_only = ready.query.text.has_value();
   Showing showing;
   if (question.show) showing.marks = ready.marked;
+  showing.explain = question.explain && ready.query.text.has_value();
   KIN_TRY(index::ShardHits hits, searched.search(ready.query, &showing));
   KIN_RETURN_IF_ERROR(count_own_facets(searched, ready.query, hits));
   return Found{.hits = std::move(hits),
@@ -272,6 +277,16 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
                .marks = std::move(ready.marks),
                .by_words = ready.query.text.has_value(),
                .mode = std::string(name_of(mode))};
+}
+
+AnswerReason reason_of(std::span<const index::LegScore> legs, const index::TextExplanation* words) {
+  AnswerReason why;
+  for (const index::LegScore& leg : legs)
+    if (leg.leg == index::LegKind::kVector) why.similarity = leg.score;
+  if (words == nullptr) return why;
+  for (const index::TermExplanation& term : words->terms)
+    why.terms.push_back({term.term, term.score, term.frequency, term.documents});
+  return why;
 }
 
 MarkedText marked(const index::HitSnippet& snippet) {

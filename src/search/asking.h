@@ -38,6 +38,7 @@ struct SearchedSpace {
 struct Showing {
   // Marked in snippets, except common words. Nothing: there are no snippets.
   std::optional<index::TextLeg> marks = {};
+  bool explain = false;  // the scores of its words
 };
 
 // The documents that are searched. All methods are as those of index/query.h. Thread-safe.
@@ -52,7 +53,8 @@ class Searched {
   // `showing` is null if the hits are not shown.
   virtual Result<index::ShardHits> search(const index::ShardQuery& query,
                                           const Showing* showing) const = 0;
-  virtual Result<index::ShardHits> run(std::span<const index::Stage> stages) const = 0;
+  virtual Result<index::ShardHits> run(std::span<const index::Stage> stages,
+                                       const Showing* showing) const = 0;
 };
 
 // The result of a search, before presentation.
@@ -71,6 +73,9 @@ Result<Found> find(const Searched& searched, const SearchSettings& settings,
 
 // The words of a question as a leg of a query.
 index::TextLeg text_leg(const Question& question);
+
+// Why a hit has its score; null without words.
+AnswerReason reason_of(std::span<const index::LegScore> legs, const index::TextExplanation* words);
 
 // The parts of a snippet, for an answer.
 MarkedText marked(const index::HitSnippet& snippet);

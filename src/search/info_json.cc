@@ -14,9 +14,9 @@ void write_repeated(JsonWriter& json, std::string_view name,
   json.end();
 }
 
-void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) {
+void write_info_fields(JsonWriter& json, std::string_view name, const IndexInfo& info) {
   const IndexConfig& config = info.config;
-  json.begin_object().field("name", name).field("documents", info.stats.counters.entities);
+  json.field("name", name).field("documents", info.stats.counters.entities);
   json.field("edges", info.stats.counters.edges).field("fragments", info.stats.counters.fragments);
   json.field("embed", config.embed.text()).field("dimension", info.dimension);
   json.field("distance", name_of(config.main.distance));
@@ -34,7 +34,13 @@ void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) 
     json.field("pending", space.vectors.pending).field("cells", space.vectors.cells);
     json.field("memory", space.vectors.bytes).field("built", space.building).end();
   }
-  json.end().end();
+  json.end();
+}
+
+void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info) {
+  json.begin_object();
+  write_info_fields(json, name, info);
+  json.end();
 }
 
 void write_listed(JsonWriter& json, const ListedIndex& index) {

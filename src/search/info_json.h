@@ -12,6 +12,8 @@ namespace kin::search {
 void write_repeated(JsonWriter& json, std::string_view name,
                     const std::vector<RepeatedDocument>& documents);
 
+// The fields of an Index, into an object that has been begun.
+void write_info_fields(JsonWriter& json, std::string_view name, const IndexInfo& info);
 void write_info(JsonWriter& json, std::string_view name, const IndexInfo& info);
 // Writes the name and the info or the problem.
 void write_listed(JsonWriter& json, const ListedIndex& index);

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "base/check.h"
 #include "base/json_writer.h"
 #include "data/json_fields.h"
 #include "search/document.h"
@@ -154,31 +153,70 @@ Result<Question> question_of(const JsonValue& json) {
   return question;
 }
 
-std::string to_json(const Question& question) {
-  KIN_CHECK(question.pipeline.empty(), "a pipeline is not written");
-  JsonWriter json;
-  json.begin_object().field("q", question.text).field("mode", name_of(question.mode));
-  json.field("k", question.k).field("offset", question.offset).field("fuzzy", question.fuzzy);
+namespace {
+
+void write_scope(JsonWriter& json, const index::Scope& scope) {
+  std::map<std::string, std::vector<std::string>> filters;
+  for (const index::Filter& filter : scope.filters) filters[filter.name].push_back(filter.value);
+  json.key("filter").begin_object();
+  for (const auto& [name, values] : filters) json.field(name, values);
+  json.end();
+  if (scope.as_of) write_moment(json, "as_of", *scope.as_of);
+}
+
+void write_walk(JsonWriter& json, const index::Expansion& expand) {
+  json.field("edges", expand.edges.names).field("decay", expand.decay);
+  for (const auto& [name, direction] : kDirections)
+    if (direction == expand.direction) json.field("direction", name);
+}
+
+// What read_search() reads.
+void write_search(JsonWriter& json, const Question& question) {
+  json.field("q", question.text).field("k", question.k).field("fuzzy", question.fuzzy);
   json.field("plain", question.plain).field("exact", question.exact);
   json.field("recall", question.recall);
-  json.field("explain", question.explain).field("facets", question.facets);
   if (!question.vector.empty()) json.field("vector", question.vector);
   if (!question.space.empty()) json.field("space", question.space);
   if (!question.from.empty()) json.field("from", question.from);
   if (question.alpha) json.field("alpha", *question.alpha);
   for (const auto& [name, fusion] : kFusions)
     if (fusion == question.fusion) json.field("fusion", name);
-  std::map<std::string, std::vector<std::string>> filters;
-  for (const index::Filter& filter : question.scope.filters)
-    filters[filter.name].push_back(filter.value);
-  json.key("filter").begin_object();
-  for (const auto& [name, values] : filters) json.field(name, values);
+  write_scope(json, question.scope);
+  write_walk(json, question.expand);
+}
+
+void write_stage(JsonWriter& json, const StageQuestion& stage) {
+  json.begin_object();
+  switch (stage.kind) {
+    case StageQuestion::Kind::kFind:
+      json.field("find", name_of(stage.find.mode)).field("hops", stage.find.expand.hops);
+      json.field("keep", stage.keep);
+      write_search(json, stage.find);
+      break;
+    case StageQuestion::Kind::kExpand:
+      json.field("expand", stage.expand.hops);
+      write_walk(json, stage.expand);
+      break;
+    case StageQuestion::Kind::kFilter: write_scope(json, stage.filter); break;
+    case StageQuestion::Kind::kLimit: json.field("limit", stage.limit); break;
+  }
   json.end();
-  if (question.scope.as_of) write_moment(json, "as_of", *question.scope.as_of);
-  json.field("expand", question.expand.hops).field("edges", question.expand.edges.names);
-  for (const auto& [name, direction] : kDirections)
-    if (direction == question.expand.direction) json.field("direction", name);
-  return json.field("decay", question.expand.decay).end().take();
+}
+
+}  // namespace
+
+std::string to_json(const Question& question) {
+  JsonWriter json;
+  json.begin_object().field("mode", name_of(question.mode)).field("offset", question.offset);
+  json.field("explain", question.explain).field("facets", question.facets);
+  json.field("expand", question.expand.hops);
+  write_search(json, question);
+  if (!question.pipeline.empty()) {
+    json.key("pipeline").begin_array();
+    for (const StageQuestion& stage : question.pipeline) write_stage(json, stage);
+    json.end();
+  }
+  return json.end().take();
 }
 
 }  // namespace kin::search

@@ -69,7 +69,7 @@ inline constexpr std::size_t kMostHits = 1'000;
 // Reads a Question of docs/api.md. kInvalidArgument names the field that is wrong or unknown.
 // Thread-safe.
 Result<Question> question_of(const data::JsonValue& json);
-// The JSON that question_of() reads. The question has no pipeline. Thread-safe.
+// The JSON that question_of() reads. Thread-safe.
 std::string to_json(const Question& question);
 
 }  // namespace kin::search

@@ -40,7 +40,9 @@ TEST(Question, IsReadAsItWasWritten) {
       {R"({"q": "tides"})", R"({"vector": [1, 2.5], "mode": "vector", "exact": true})",
        R"({"q": "tides", "mode": "hybrid", "k": 5, "offset": 10, "filter": {"tag": ["x", "y"], "year": "1966"},
             "as_of": "1970", "expand": 2, "edges": ["cites"], "direction": "out", "fuzzy": 1, "alpha": 0.4,
-            "fusion": "rrf", "facets": ["tag"], "explain": true, "plain": true, "space": "s", "from": ["a"], "recall": 0.5})"}) {
+            "fusion": "rrf", "facets": ["tag"], "explain": true, "plain": true, "space": "s", "from": ["a"], "recall": 0.5})",
+       R"({"pipeline": [{"find": "vector", "q": "tides", "k": 200, "hops": 1}, {"expand": 2, "edges": ["cites"], "direction": "in"},
+            {"filter": {"tag": "x"}}, {"as_of": "1970"}, {"find": "text", "q": "moon", "keep": 0.5}, {"limit": 10}]})"}) {
     const auto question = ask(json);
     ASSERT_TRUE(question.ok()) << question.error().message;
     const std::string written = to_json(*question);
@@ -51,6 +53,9 @@ TEST(Question, IsReadAsItWasWritten) {
     EXPECT_EQ(again->scope.filters.size(), question->scope.filters.size());
     EXPECT_EQ(again->expand.direction, question->expand.direction);
     EXPECT_EQ(again->vector, question->vector);
+    ASSERT_EQ(again->pipeline.size(), question->pipeline.size());
+    for (std::size_t i = 0; i < question->pipeline.size(); ++i)
+      EXPECT_EQ(again->pipeline[i].kind, question->pipeline[i].kind);
   }
 }
 

@@ -59,6 +59,15 @@ std::vector<Gauge> shard_gauges(NodeFolder& folder) {
       [](const Stats& stats) { return stats.last_lsn; });
   add("kindred_shard_checkpoint_lsn", "The change up to which a shard has a checkpoint.",
       [](const Stats& stats) { return stats.checkpoint_lsn; });
+  for (const auto& [index, loads] : folder.loads()) {
+    for (const auto& [partition, load] : loads)
+      all.push_back(
+          {.name = "kindred_partition_load",
+           .help = "Milliseconds of work for a partition in each second, over the last minutes.",
+           .labels = {{"index", index},
+                      {"partition", std::to_string(static_cast<std::uint32_t>(partition))}},
+           .value = load});
+  }
   return all;
 }
 

@@ -76,6 +76,7 @@ Status RouterService::State::open_meta() {
     KIN_TRY(local, router::LocalMetaStore::open(options.folder));
     return Done{};
   }
+  options.etcd->access.clock = options.clock;
   auto opened = router::EtcdMetaStore::open(*options.etcd);
   if (!opened)
     return Error{opened.error().code,

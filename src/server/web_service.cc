@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "server/api/forwarded_api.h"
 #include "server/api/index_api.h"
 #include "server/api/stories_api.h"
 #include "server/api/stories_feeds.h"
@@ -37,13 +38,15 @@ struct WebService::State {
   std::uint64_t listener = 0;
   std::unique_ptr<stories::Poller> poller{};
   std::unique_ptr<StepThread> polling{};
-  std::unique_ptr<search::IndexFolder> library{};
+  std::unique_ptr<search::IndexFolder> library{};  // null if the indexes are elsewhere
+  std::unique_ptr<ForwardedIndexes> forwarded{};   // null otherwise
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> server{};
   bool stopped = false;
 
   void listen_to_news();
   void start_poller();
+  Status open_indexes();
   void fill_site(bool loopback);
   Status serve();
 };
@@ -68,6 +71,16 @@ void WebService::State::start_poller() {
   polling = std::make_unique<StepThread>(*options.clock, [this] { return poller->step(); });
 }
 
+Status WebService::State::open_indexes() {
+  if (options.remote_indexes) {
+    KIN_TRY(forwarded, ForwardedIndexes::open(*options.remote_indexes));
+    return Done{};
+  }
+  options.index.on_problem = options.on_problem;
+  library = std::make_unique<search::IndexFolder>(options.indexes, options.index);
+  return Done{};
+}
+
 void WebService::State::fill_site(bool loopback) {
   site = std::make_unique<Site>(GateOptions{.loopback = loopback,
                                             .tls = options.tls.has_value(),
@@ -84,7 +97,12 @@ void WebService::State::fill_site(bool loopback) {
                                          polling->wake();
                                        },
                                    .feeds_changed = [this] { polling->wake(); }});
-  add_index_api(site->routes(), *library);
+  if (forwarded) {
+    add_forwarded_api(site->routes(), *forwarded);
+    site->show_indexes_at(options.remote_indexes->origin);
+  } else {
+    add_index_api(site->routes(), *library);
+  }
   add_feed_routes(site->routes(), *newsroom,
                   {.tls = options.tls.has_value(), .public_origin = options.public_url});
 }
@@ -119,8 +137,7 @@ Result<std::unique_ptr<WebService>> WebService::start(ServiceOptions options) {
           stories::Newsroom::open(state.options.folder, *state.options.clock, state.options.news));
   state.listen_to_news();
   state.start_poller();
-  state.options.index.on_problem = state.options.on_problem;
-  state.library = std::make_unique<search::IndexFolder>(state.options.indexes, state.options.index);
+  KIN_RETURN_IF_ERROR(state.open_indexes());
   state.fill_site(loopback);
   KIN_RETURN_IF_ERROR(state.serve());
   return service;
@@ -145,6 +162,7 @@ void WebService::stop() {
   state.stopped = true;
   // First: a request that adds a feed waits for a fetch, and the server waits for the request.
   state.newsroom->cancel();
+  if (state.forwarded) state.forwarded->stop();
   if (state.server) state.server->stop();
   if (state.polling) state.polling->stop();
   if (state.library) {

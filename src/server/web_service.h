@@ -17,12 +17,21 @@
 
 namespace kin::server {
 
+// A router or a server whose indexes are shown as this server's own.
+struct RemoteIndexes {
+  std::string origin{};   // "http://10.0.0.7:8723"
+  std::string token{};    // empty: none is sent
+  std::string ca_file{};  // PEM certificates to trust instead of the system's; empty: the system's
+};
+
 struct ServiceOptions {
   std::string address = "127.0.0.1";  // IPv4 or IPv6, without brackets
   std::uint16_t port = 0;             // 0: any free port
   std::filesystem::path folder;       // of the newsroom
   std::filesystem::path indexes{};    // the folder that holds all indexes
   search::OpenOptions index{};        // for opening each of them
+  // If set, the indexes are there, and not in the folder.
+  std::optional<RemoteIndexes> remote_indexes{};
   std::string token{};                // empty: no token is needed
   std::optional<TlsFiles> tls{};
   // "https://news.example.org": the page's address for browsers, behind a reverse proxy; or empty.

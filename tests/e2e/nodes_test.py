@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -126,6 +127,16 @@ def queries():
         yield {"q": word, "expand": 2, "direction": "out", "edges": ["cites"], "filter": {"tag": ["sea"]}}
     for number in range(0, 60, 5):
         yield {"mode": "graph", "from": [f"doc-{number}"], "expand": 2}
+    yield from pipelines()
+
+
+def pipelines():
+    for word, other in zip(WORDS[:8], WORDS[8:16]):
+        yield {"pipeline": [{"find": "text", "q": word, "k": 50}, {"find": "text", "q": other, "keep": 0.4, "k": 30}, {"limit": 10}]}
+        yield {"pipeline": [{"find": "text", "q": word, "k": 10}, {"expand": 1}, {"filter": {"tag": ["sea"]}}, {"limit": 15}]}
+        yield {"pipeline": [{"find": "text", "q": word, "k": 40}, {"filter": {"source": ["north"]}}, {"expand": 2, "direction": "out"}]}
+    yield {"pipeline": [{"find": "graph", "from": ["doc-3"], "hops": 2, "k": 30}, {"find": "text", "q": WORDS[0]}]}
+    yield {"pipeline": [{"find": "text", "q": "nothinglikeit"}, {"expand": 1}, {"filter": {"tag": ["sea"]}}]}
 
 
 def check_same_answers(kindred, scratch, router, made):
@@ -141,7 +152,7 @@ def check_same_answers(kindred, scratch, router, made):
     facets = ["tag", "source", "type", "attribute"]
     compared = 0
     for query in queries():
-        question = {**query, "k": 20, "facets": facets}
+        question = {**query, "k": 20, "facets": facets, "explain": True}
         path = "/api/v1/indexes/papers/search"
         status, one = ask(server, "POST", path, question, token=None)
         assert status == 200, (question, one)
@@ -156,8 +167,75 @@ def check_same_answers(kindred, scratch, router, made):
         one, many = ask(server, "GET", path, token=None), ask(router, "GET", path)
         hops = [answer["path"] and answer["path"]["hops"] for _, answer in (one, many)]
         assert one[0] == many[0] == 200 and hops[0] == hops[1], (path, one, many)
+        path = f"/api/v1/indexes/papers/neighbours?id=doc-{number}&hops=2&limit=500"
+        one, many = ask(server, "GET", path, token=None), ask(router, "GET", path)
+        assert drawn(one) == drawn(many), (path, one, many)
+    path = "/api/v1/indexes/papers/neighbours?id=nowhere"
+    assert ask(server, "GET", path, token=None) == ask(router, "GET", path)
     server.stop()
     return sorted(run("index", "export", "papers").stdout.splitlines())
+
+
+def drawn(answer):
+    """A neighbourhood, whose order means nothing."""
+    status, found = answer
+    order = lambda rows: sorted(rows, key=json.dumps)
+    return status, found["complete"], order(found["nodes"]), order(found["edges"])
+
+
+def check_server_in_front(kindred, scratch, router):
+    """`kindred serve --at` has the indexes of the router, and says what is wrong if it cannot reach them."""
+    at = ["--at", f"127.0.0.1:{router.port}"]
+    front = Process(kindred, scratch / "front", ["serve", "--no-refresh", *at, "--at-token-file", scratch / "token"])
+    names = [index["name"] for index in ask(front, "GET", "/api/v1/indexes", token=None)[1]["indexes"]]
+    assert "papers" in names, names
+    for query in queries():
+        path = "/api/v1/indexes/papers/search"
+        status, one = ask(front, "POST", path, query, token=None)
+        assert status == 200 and comparable(one) == comparable(must(router, "POST", path, query)), (query, one)
+    for path in ["/document?id=doc-7", "/neighbours?id=doc-7&hops=2", "/document?id=nowhere", "/search?q=%22&mode=text", "/path?from=doc-1&to=doc-9"]:
+        path = "/api/v1/indexes/papers" + path
+        one, many = ask(front, "GET", path, token=None), ask(router, "GET", path)
+        assert (one[0], comparable(one[1])) == (many[0], comparable(many[1])), (path, one, many)
+    body = {"documents": [{"id": "by-the-front", "text": "lantern"}]}
+    assert ask(front, "POST", "/api/v1/indexes/papers/documents", body, token=None) == (200, {"added": 1, "refused": [], "linked": []})
+    assert ask(front, "DELETE", "/api/v1/indexes/papers/document?id=by-the-front", token=None)[0] == 204
+    session = ask(front, "GET", "/api/v1/session", token=None)[1]
+    assert session["indexes_at"] == f"http://127.0.0.1:{router.port}", session
+    assert not (scratch / "front" / "data" / "indexes").exists()
+    assert front.stop() == 0
+    stranger = Process(kindred, scratch / "stranger", ["serve", "--no-refresh", *at])
+    status, answer = ask(stranger, "GET", "/api/v1/indexes", token=None)
+    assert status == 502 and "--at-token-file" in answer["error"]["message"], (status, answer)
+    stranger.stop()
+    lost = Process(kindred, scratch / "lost", ["serve", "--no-refresh", "--at", "127.0.0.1:1"])
+    status, answer = ask(lost, "GET", "/api/v1/indexes/papers/search?q=tide", token=None)
+    assert status == 502 and "http://127.0.0.1:1, which does not answer" in answer["error"]["message"], (status, answer)
+    lost.stop()
+    done = subprocess.run([kindred, "serve", "--at", "ftp://x"], capture_output=True, text=True)
+    assert done.returncode == 2 and "--at ftp://x" in done.stderr, done
+
+
+def check_one_node(kindred, scratch, made):
+    """A node with --api is enough for one machine, also after a restart."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    node = Process(kindred, scratch / "alone", ["node", "--api", f"127.0.0.1:{port}"])
+    lines = scratch / "alone.jsonl"
+    lines.write_text("".join(json.dumps(one) + "\n" for one in made[:30]))
+    at = ["--at", f"127.0.0.1:{port}"]
+    run = lambda *words: subprocess.run([kindred, *words, *at], check=True, capture_output=True, text=True).stdout
+    run("index", "create", "papers", "--embed", "none", "--partitions", "4")
+    run("index", "add", "papers", lines)
+    first = json.loads(run("search", "papers", made[7]["title"], "--json"))
+    assert first["hits"], first
+    assert node.stop() == 0
+    node.start()
+    assert comparable(json.loads(run("search", "papers", made[7]["title"], "--json"))) == comparable(first)
+    node.stop()
+    refused = subprocess.run([kindred, "node", "--data", scratch / "no", "--listen", "127.0.0.1:0", "--api", "10.0.0.1:1"], capture_output=True, text=True)
+    assert refused.returncode == 2, refused
 
 
 def check_meaning(kindred, scratch, router, made):
@@ -209,6 +287,19 @@ def check_command_line(kindred, scratch, router, made, kept):
     assert "doc-0" in path and "doc-3" in path, path
     assert "3 deleted, 1 not found" in run("index", "delete", "few", "doc-1", "doc-2", "doc-3", "doc-none", *at)
     assert "47" in run("index", "stats", "few", *at)
+    listed = run("index", "list", *at)
+    assert "few" in listed and "47 documents" in listed and f"on {NODES} nodes" in listed, listed
+    stages = json.dumps([{"find": "text", "q": made[9]["title"], "k": 20}, {"expand": 1}, {"limit": 5}])
+    assert len(json.loads(run("search", "few", "--pipeline", stages, "--json", *at))["hits"]) == 5
+    assert "times here, in" in run("search", "few", made[9]["title"], "--explain", *at)
+    questions = scratch / "questions.jsonl"
+    questions.write_text("".join(json.dumps({"id": str(i), "text": made[i]["title"]}) + "\n" for i in range(5, 15)))
+    answers = run("search", "few", "--queries", questions, "-o", scratch / "run.jsonl", *at)
+    assert "10 queries" in answers, answers
+    hits = [json.loads(line)["hits"] for line in (scratch / "run.jsonl").read_text().splitlines()]
+    assert len(hits) == 10 and all(hits), hits
+    work = run("shards", "stats", "papers", *at)
+    assert "ms of work a second on average" in work and "load ms/s" in work, work
     assert json.loads(run("index", "stats", "few", "--json", *at))["index"]["documents"] == 47
     assert "few is intact: 47 documents" in run("index", "check", "few", *at)
     assert "there is no index" in run("index", "delete", "none", "doc-1", *at, code=1)
@@ -217,6 +308,18 @@ def check_command_line(kindred, scratch, router, made, kept):
     exported = sorted(run("index", "export", "papers", *at).splitlines())
     assert exported == kept, "an export over nodes has the documents of one index"
     assert "token" in run("shards", "list", *at[:2], code=1)
+    scenes = scratch / "scenes.jsonl"
+    scenes.write_text(json.dumps({"id": "s", "embedding": [1, 0], "embeddings": {"audio": [0, 1, 0]}}) + "\n")
+    run("index", "create", "scenes", "--dim", "2", "--space", "audio:3:l2", "--vectors", "f32", *at)
+    run("index", "add", "scenes", scenes, *at)
+    found = json.loads(run("search", "scenes", "--vector", "[0, 1, 0]", "--space", "audio", "--json", *at))
+    assert [hit["id"] for hit in found["hits"]] == ["s"], found
+    assert "dropped index few" in run("index", "drop", "few", *at)
+    assert "there is no index" in run("index", "drop", "few", *at, code=1)
+    assert "there is no index" in run("search", "few", "tide", *at, code=1)
+    run("index", "create", "few", "--embed", "none", *at)
+    assert json.loads(run("index", "stats", "few", "--json", *at))["index"]["documents"] == 0
+    assert "nothing found" in run("search", "few", made[7]["title"], *at)
 
 
 class Adding:
@@ -312,6 +415,8 @@ def main():
             shards = must(router, "GET", "/api/v1/indexes/papers")["index"]["shards"]
             assert len(shards) == NODES and all(one["partitions"] == 16 and one["last_lsn"] > 0 for one in shards), shards
             check_command_line(kindred, scratch, router, made, kept)
+            check_server_in_front(kindred, scratch, router)
+            check_one_node(kindred, scratch, made)
             check_refusals(kindred, scratch, router, nodes)
             kept = check_kills(router, nodes, cycles)
             router.kill()

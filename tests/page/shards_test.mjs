@@ -1,12 +1,16 @@
-// The page of a router: its nodes, what they hold, and what it says when one of them is away.
+// The page of a router: its nodes, what they hold, what it says when one of them is away, and the search in its indexes.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { kindred, session, until } from './harness.mjs';
+import { becomes, kindred, loaded, session } from './harness.mjs';
+import { lines, papers } from './library.mjs';
+import { nodeOptions, startNodes } from './nodes.mjs';
 
 const token = '0123456789abcdef0123456789abcdef';
 const nodes = [];
+
+const hit = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
 
 function write(folder, name, text) {
   const file = path.join(folder, name);
@@ -14,35 +18,9 @@ function write(folder, name, text) {
   return file;
 }
 
-class Node {
-  constructor(folder) {
-    this.folder = folder;
-    this.port = 0;
-  }
-
-  async start() {
-    const portFile = path.join(this.folder, 'port');
-    fs.mkdirSync(this.folder, { recursive: true });
-    fs.rmSync(portFile, { force: true });
-    const options = ['--data', path.join(this.folder, 'data'), '--listen', `127.0.0.1:${this.port}`, '--port-file', portFile];
-    this.process = spawn(kindred, ['node', ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
-    this.ended = new Promise((end) => this.process.once('exit', end));
-    await until('a node', () => fs.existsSync(portFile));
-    this.port = Number(fs.readFileSync(portFile, 'utf8'));
-  }
-
-  async kill() {
-    this.process.kill('SIGKILL');
-    await this.ended;
-  }
-}
-
 async function options(folder) {
-  for (const name of ['node-a', 'node-b']) {
-    nodes.push(new Node(path.join(folder, name)));
-    await nodes.at(-1).start();
-  }
-  return ['--token-file', write(folder, 'token', `${token}\n`), ...nodes.flatMap(({ port }) => ['--node', `127.0.0.1:${port}`])];
+  nodes.push(...(await startNodes(folder, ['node-a', 'node-b'])));
+  return ['--token-file', write(folder, 'token', `${token}\n`), ...nodeOptions(nodes)];
 }
 
 try {
@@ -78,6 +56,17 @@ try {
         await it.checkAccessible(page, 'shards');
       });
 
+      await it.check('partitions are shaded by size or by the work they make', async () => {
+        run('search', 'papers', 'harbour');
+        await page.getByText('By load', { exact: true }).click();
+        await page.getByRole('img', { name: /^8 partitions, the busiest with [\d.]+ ms of work a second$/ }).first().waitFor();
+        await page.locator('rect title', { hasText: /documents?, [\d.]+ ms of work a second$/ }).first().waitFor({ state: 'attached' });
+        assert.match((await page.locator('tbody tr td:nth-child(8)').first().textContent()).trim(), /^[\d.]+ ms\/s$/);
+        await it.shot(page, 'shards-load');
+        await it.checkAccessible(page, 'shaded by load');
+        await page.getByText('By size', { exact: true }).click();
+      });
+
       await it.check('a node that is killed is named, and its partitions are not known', async () => {
         await nodes[1].kill();
         const address = `127.0.0.1:${nodes[1].port}`;
@@ -95,11 +84,64 @@ try {
         await page.getByText('200 documents · 16 partitions').waitFor();
       });
 
+      await it.check('its indexes can be searched there, by the keyboard alone', async () => {
+        const file = write(it.folder, 'library.jsonl', lines(papers));
+        run('index', 'create', 'library', '--embed', 'none', '--partitions', '8');
+        run('index', 'add', 'library', file);
+        await page.keyboard.press('g');
+        await page.keyboard.press('d');
+        await page.waitForURL(/\/search$/);
+        await becomes(() => page.evaluate(() => document.activeElement?.id), 'search');
+        await page.getByLabel('Index', { exact: true }).selectOption('library');
+        await page.getByRole('heading', { name: `${papers.length} documents` }).waitFor();
+        await it.shot(page, 'router-search-start');
+        await it.checkAccessible(page, 'search, start');
+        await page.getByRole('searchbox', { name: 'Search documents' }).fill('tides');
+        await hit(page, 'How the moon raises the tides').waitFor();
+        await loaded(page);
+        await page.locator('.snippet mark').first().waitFor();
+        await it.shot(page, 'router-search');
+        await it.checkAccessible(page, 'search, results');
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('w');
+        await page.getByText(/occurrence|times|once/).first().waitFor();
+        await page.keyboard.press('o');
+        const read = page.getByRole('dialog', { name: 'How the moon raises the tides' });
+        await read.getByRole('group', { name: /^Neighbours of/ }).waitFor();
+        await it.atRest(page);
+        await it.shot(page, 'router-search-document');
+        await it.checkAccessible(page, 'search, a document');
+        await page.keyboard.press('Escape');
+        await read.waitFor({ state: 'detached' });
+        await page.keyboard.press('?');
+        await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Go to the shards').waitFor();
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('g');
+        await page.keyboard.press('s');
+        await page.getByRole('heading', { name: 'Shards' }).waitFor();
+        await becomes(() => page.evaluate(() => document.activeElement?.tagName), 'H1');
+        assert.equal(await page.getByRole('link', { name: 'Shards' }).getAttribute('aria-current'), 'page');
+      });
+
+      await it.check('a link to a search opens it, once the token is given', async () => {
+        it.expectErrors(/401/);
+        const other = await it.open('/search?index=library&q=tides');
+        await other.getByLabel('Token').fill(token);
+        await other.keyboard.press('Enter');
+        await hit(other, 'How the moon raises the tides').waitFor();
+      });
+
       await it.check('on a phone the table scrolls and the page does not', async () => {
         await page.setViewportSize({ width: 390, height: 844 });
         const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         assert.equal(wide, false);
         await it.shot(page, 'shards-phone');
+        await page.getByRole('link', { name: 'Search documents' }).click();
+        await page.getByRole('searchbox', { name: 'Search documents' }).fill('tides');
+        await hit(page, 'How the moon raises the tides').waitFor();
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
+        await it.shot(page, 'router-search-phone');
+        await it.checkAccessible(page, 'search on a phone');
       });
 
       await it.check('an unknown address shows the page, with status 404', async () => {

@@ -5,7 +5,9 @@
 #include "app/command.h"
 #include "app/listen_flags.h"
 #include "app/print.h"
+#include "app/search/index_flags.h"
 #include "server/node_service.h"
+#include "server/router_service.h"
 
 namespace kin::app {
 namespace {
@@ -13,10 +15,14 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   kindred node --data /srv/kindred --listen 127.0.0.1:7700
+  kindred node --data /srv/kindred --listen 127.0.0.1:7700 --api 127.0.0.1:8723
   kindred node --data /srv/kindred --listen 10.0.0.7:7700 --token-file token --tls-cert cert.pem --tls-key key.pem
 
 Serves shards of indexes over gRPC to `kindred router`, which makes the indexes and spreads documents over its
 nodes. Changes are durable when they are acknowledged; a node that was killed goes on where it was.
+
+One node needs no router: with --api it serves the JSON API and the page of a router for indexes of its own, on this
+machine. `kindred index create papers --at 127.0.0.1:8723` makes one.
 
 An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS.)";
 
@@ -25,11 +31,34 @@ struct NodeArguments {
   std::string data;
   std::string log;
   std::optional<std::uint16_t> metrics_port;
+  std::string api;
 };
+
+// Options of the router in this process; nothing without --api.
+Result<std::optional<server::RouterServiceOptions>> understand_api(const NodeArguments& arguments,
+                                                                   const Listening& node) {
+  if (arguments.api.empty()) return std::optional<server::RouterServiceOptions>();
+  const auto listening = understand(ListenFlags{.listen = arguments.api});
+  if (!listening) return with_context("--api", listening.error());
+  if (node.tls)
+    return Error{Code::kInvalidArgument,
+                 "--api cannot be combined with TLS: run `kindred router` beside the node"};
+  server::RouterServiceOptions options{.address = listening->address,
+                                       .port = listening->port,
+                                       .folder = std::filesystem::path(arguments.data) / ".maps",
+                                       .token = node.token,
+                                       .node_token = node.token,
+                                       .log = arguments.log};
+  options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
+  KIN_TRY(options.embedders, index_open_options(arguments.data));
+  return std::optional(std::move(options));
+}
 
 Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
   const auto listening = understand(arguments.listen);
   if (!listening) return wrong_usage(listening.error(), verb);
+  auto api = understand_api(arguments, *listening);
+  if (!api) return wrong_usage(api.error(), verb);
   raise_file_limit();
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);
@@ -52,8 +81,19 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
     KIN_RETURN_IF_ERROR(print(fmt::format("Metrics are at {}:{}/metrics\n", listening->address,
                                           (*service)->metrics_port())));
   }
+  std::unique_ptr<server::RouterService> router;
+  if (*api) {
+    (*api)->nodes = {fmt::format("{}:{}", listening->address, (*service)->port())};
+    auto started = server::RouterService::start(std::move(**api));
+    if (!started && started.error().code == Code::kInvalidArgument)
+      return wrong_usage(started.error(), verb);
+    if (!started) return started.error();
+    router = std::move(*started);
+    KIN_RETURN_IF_ERROR(print(fmt::format("The API and the page are at {}\n", router->url())));
+  }
   KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
   wait_for_signal(stop);
+  if (router) router->stop();
   KIN_RETURN_IF_ERROR((*service)->stop());
   return kDone;
 }
@@ -70,6 +110,10 @@ Command add_node_command(CLI::App& app) {
                    "Serve /metrics for Prometheus and /healthz over HTTP at this port of the same "
                    "address, with the same token and TLS; 0 chooses a free port")
       ->type_name("PORT");
+  verb->add_option("--api", arguments->api,
+                   "Serve the JSON API and the page for indexes of this node alone, at a loopback "
+                   "address of this machine")
+      ->type_name("ADDRESS:PORT");
   add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
 }

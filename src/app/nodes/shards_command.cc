@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "app/command.h"
 #include "app/remote_api.h"
@@ -19,7 +20,8 @@ Examples:
   kindred shards stats papers --at 127.0.0.1:8723
 
 `list` shows the shards of a router's indexes: the node of each, how many partitions it has, its last change (LSN),
-and whether it answers. `stats` shows what the shards of an index hold, and its largest partitions. The page of a
+and whether it answers. `stats` shows what the shards of an index hold, its largest partitions, and those with the most
+work: milliseconds that a node works for a partition in each second, averaged over the last minutes. The page of a
 router shows the same at /shards.)";
 
 struct ShardsArguments {
@@ -60,10 +62,11 @@ Result<int> run_list(const ShardsArguments& arguments, const CLI::App& verb) {
 struct PartitionRow {
   std::uint64_t partition = 0;
   std::uint64_t entities = 0;
+  double load = 0;  // milliseconds a second
   std::string node = {};
 };
 
-constexpr std::size_t kLargestShown = 10;
+constexpr std::size_t kMostShown = 10;
 
 void add_shard(const data::JsonValue& shard, std::string& table) {
   table += fmt::format("  {:<28}", shard["address"].text());
@@ -76,25 +79,43 @@ void add_shard(const data::JsonValue& shard, std::string& table) {
                        format_bytes(whole(shard["disk_bytes"])), whole(shard["last_lsn"]));
 }
 
-// The largest partitions, and how far they are from the mean.
-void add_partitions(const data::JsonValue& answer, std::string& table) {
+void add_rows(std::span<const PartitionRow> rows, std::string& table) {
+  table += fmt::format("  {:>9}{:>12}{:>12}  {}\n", "partition", "entities", "load ms/s", "node");
+  for (const PartitionRow& row : rows.first(std::min(rows.size(), kMostShown)))
+    table += fmt::format("  {:>9}{:>12}{:>12.2f}  {}\n", row.partition, row.entities, row.load,
+                         row.node);
+}
+
+std::vector<PartitionRow> rows_of(const data::JsonValue& answer) {
   std::vector<PartitionRow> rows;
-  std::uint64_t all = 0;
   for (const data::JsonValue& one : answer["partitions"].items()) {
     if (one["entities"].is_null()) continue;  // its node does not answer
     rows.push_back(
         {.partition = whole(one["partition"]),
          .entities = whole(one["entities"]),
+         .load = one["load"].number() == nullptr ? 0 : *one["load"].number(),
          .node = std::string(answer["shards"].items()[whole(one["shard"])]["address"].text())});
-    all += rows.back().entities;
   }
+  return rows;
+}
+
+// The largest partitions and those with the most work, and how far they are from the mean.
+void add_partitions(const data::JsonValue& answer, std::string& table) {
+  std::vector<PartitionRow> rows = rows_of(answer);
+  double entities = 0, load = 0;
+  for (const PartitionRow& row : rows) {
+    entities += static_cast<double>(row.entities);
+    load += row.load;
+  }
+  const double count = std::max(1.0, static_cast<double>(rows.size()));
   std::ranges::stable_sort(rows, std::greater<>(), &PartitionRow::entities);
-  const double mean =
-      rows.empty() ? 0 : static_cast<double>(all) / static_cast<double>(rows.size());
-  table +=
-      fmt::format("\n{} partitions, {:.0f} entities on average; the largest:\n", rows.size(), mean);
-  for (std::size_t i = 0; i < std::min(rows.size(), kLargestShown); ++i)
-    table += fmt::format("  {:>6}{:>12}  {}\n", rows[i].partition, rows[i].entities, rows[i].node);
+  table += fmt::format("\n{} partitions, {:.0f} entities on average; the largest:\n", rows.size(),
+                       entities / count);
+  add_rows(rows, table);
+  if (load == 0) return;
+  std::ranges::stable_sort(rows, std::greater<>(), &PartitionRow::load);
+  table += fmt::format("\n{:.2f} ms of work a second on average; the most:\n", load / count);
+  add_rows(rows, table);
 }
 
 Result<int> run_stats(const ShardsArguments& arguments, const CLI::App& verb) {

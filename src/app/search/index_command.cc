@@ -7,18 +7,11 @@
 #include "app/command.h"
 #include "app/print.h"
 #include "app/progress_line.h"
-#include "app/remote_api.h"
-#include "app/search/index_flags.h"
+#include "app/search/index_arguments.h"
 #include "app/search/index_report.h"
-#include "app/search/sample.h"
+#include "app/search/remote_index.h"
 #include "app/words.h"
-#include "base/file.h"
-#include "base/json_writer.h"
 #include "base/locked_folder.h"
-#include "base/memory.h"
-#include "data/json_value.h"
-#include "search/document_files.h"
-#include "search/info_json.h"
 
 namespace kin::app {
 namespace {
@@ -74,28 +67,6 @@ summaries, fragments; all others are kept as attributes. Only id is needed.
 A document with a known id replaces the old one. Documents are durable and found by searches at once; the command
 then waits until vectors are learnt and background work is done (--no-wait leaves that to the next command).)";
 
-struct IndexArguments {
-  IndexFlags place;
-  AtFlags at;
-  std::uint32_t partitions = 0;
-  std::vector<std::string> sample;
-  std::string embed;
-  std::uint32_t dimension = 0;
-  std::string distance = "cosine";
-  std::uint32_t bits = 7;
-  std::string storage;
-  std::vector<std::string> spaces;
-  std::string language = "english";
-  std::string dedup;
-  double threshold = 0.8;
-  search::FilesOptions files;
-  std::string on_error = "fail";
-  std::vector<std::string> ids;
-  std::string output = "-";
-  bool no_wait = false;
-  bool json = false;
-};
-
 // NAME:DIM[:DISTANCE]
 Result<search::SpaceConfig> space_of(const std::string& text) {
   const std::size_t first = text.find(':');
@@ -136,46 +107,16 @@ Result<IndexConfig> config_of(const IndexArguments& arguments) {
   return config;
 }
 
-Result<int> created(const IndexArguments& arguments) {
-  const std::string& name = arguments.place.name;
-  const std::string at = arguments.at.at.empty() ? "" : " --at " + arguments.at.at;
-  return print_result(
-      arguments.json
-          ? JsonWriter().begin_object().field("created", name).end().take() + "\n"
-          : fmt::format("created index {0}; add documents with: kindred index add {0} FILE{1}\n",
-                        name, at));
-}
-
-// Asks a router or a server to make the index.
-Result<int> create_remote(const IndexArguments& arguments, const CLI::App& verb) {
-  if (!arguments.spaces.empty() || !arguments.storage.empty())
-    return wrong_usage(
-        {Code::kInvalidArgument, "--at cannot be combined with --space or --vectors"}, verb);
-  const auto api = RemoteApi::open(arguments.at);
-  if (!api) return wrong_usage(api.error(), verb);
-  JsonWriter json;
-  json.begin_object().field("name", arguments.place.name).field("embed", arguments.embed);
-  json.field("dim", arguments.dimension).field("distance", arguments.distance);
-  json.field("bits", arguments.bits).field("language", arguments.language);
-  if (!arguments.dedup.empty())
-    json.field("dedup", arguments.dedup).field("threshold", arguments.threshold);
-  if (arguments.partitions > 0) json.field("partitions", arguments.partitions);
-  if (!arguments.sample.empty()) {
-    KIN_TRY(const auto sample, sample_of(arguments.sample));
-    json.key("sample").begin_array();
-    for (const Document& document : sample) search::write_document(json, document);
-    json.end();
-  }
-  KIN_TRY([[maybe_unused]] const std::string answer, (*api)->post("/indexes", json.end().take()));
-  return created(arguments);
-}
-
 Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   const Status named = search::check_name(arguments.place.name);
   if (!named.ok()) return wrong_usage(named.error(), verb);
   const auto config = config_of(arguments);
   if (!config) return wrong_usage(config.error(), verb);
-  if (!arguments.at.at.empty()) return create_remote(arguments, verb);
+  if (!arguments.at.at.empty()) {
+    const auto api = RemoteApi::open(arguments.at);
+    if (!api) return wrong_usage(api.error(), verb);
+    return create_remote(arguments, *config, **api);
+  }
   if (arguments.partitions > 0 || !arguments.sample.empty())
     return wrong_usage(
         {Code::kInvalidArgument, "--partitions and --sample need --at: the address of a router"},
@@ -186,93 +127,7 @@ Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
   if (!made.ok() && made.error().code == Code::kInvalidArgument)
     return wrong_usage(made.error(), verb);
   KIN_RETURN_IF_ERROR(made);
-  return created(arguments);
-}
-
-struct Adding {
-  search::FilesProgress files;
-  std::atomic<std::uint64_t> added{0};
-  std::vector<search::RepeatedDocument> refused;
-  std::vector<search::RepeatedDocument> linked;
-  std::atomic<bool> waiting{false};  // for background work
-};
-
-std::string progress_text(const Adding& adding, double seconds) {
-  if (adding.waiting)
-    return fmt::format("{} documents added; learning and placing vectors  {}",
-                       with_commas(adding.added), short_duration(seconds));
-  std::string line = fmt::format(
-      "{} documents  {}/s", short_count(adding.added),
-      short_count(static_cast<std::uint64_t>(static_cast<double>(adding.added) / seconds)));
-  line += format_share(static_cast<double>(adding.files.bytes_done.load()),
-                       static_cast<double>(adding.files.bytes_total.load()), seconds);
-  return line + "  " + format_bytes(resident_bytes());
-}
-
-std::vector<search::RepeatedDocument> repeated_in(const data::JsonValue& list) {
-  std::vector<search::RepeatedDocument> repeated;
-  for (const data::JsonValue& one : list.items()) {
-    const double* similarity = one["similarity"].number();
-    repeated.push_back({.id = std::string(one["id"].text()),
-                        .duplicate_of = std::string(one["duplicate_of"].text()),
-                        .similarity = similarity == nullptr ? 0 : *similarity});
-  }
-  return repeated;
-}
-
-// Adds what a router or a server says about a batch.
-Status take_report(const std::string& answer, Adding& adding) {
-  KIN_TRY(const data::JsonValue json, data::parse_json(answer));
-  const double* added = json["added"].number();
-  if (added == nullptr) return Error{Code::kInternal, "the answer does not say how many were added"};
-  adding.added += static_cast<std::uint64_t>(*added);
-  std::ranges::move(repeated_in(json["refused"]), std::back_inserter(adding.refused));
-  std::ranges::move(repeated_in(json["linked"]), std::back_inserter(adding.linked));
-  return Done{};
-}
-
-std::string added_json(const Adding& adding) {
-  JsonWriter json;
-  json.begin_object().field("added", adding.added.load());
-  search::write_repeated(json, "refused", adding.refused);
-  search::write_repeated(json, "linked", adding.linked);
-  return json.end().take();
-}
-
-// Sends the documents to a router or a server.
-Result<int> add_remote(IndexArguments& arguments, const CLI::App& verb) {
-  const auto api = RemoteApi::open(arguments.at);
-  if (!api) return wrong_usage(api.error(), verb);
-  KIN_TRY(const LockedFolder spool, LockedFolder::create());
-  arguments.files.temporary_folder = spool.path();
-  std::atomic<bool> stop{false};
-  const StopSignals signals(stop);
-  Adding adding;
-  const auto take = [&](std::span<const Document> documents) -> Status {
-    if (stop) return Error{Code::kCancelled, "stopped"};
-    JsonWriter json;
-    json.begin_object().key("documents").begin_array();
-    for (const Document& document : documents) search::write_document(json, document);
-    KIN_TRY(const std::string answer,
-            (*api)->post(index_path(arguments.place.name) + "/documents", json.end().end().take()));
-    return take_report(answer, adding);
-  };
-  const Status read = [&] {
-    const ProgressLine line([&](double seconds) { return progress_text(adding, seconds); },
-                            !arguments.json);
-    return search::read_documents(arguments.files, adding.files, take);
-  }();
-  if (!read.ok() && adding.added > 0)
-    say(fmt::format("kindred: the {} documents before it were added\n", with_commas(adding.added)));
-  if (!read.ok()) return unfinished(read.error(), signals);
-  if (arguments.json) return print_result(added_json(adding) + "\n");
-  std::string words = fmt::format("{} documents added to {} at {}\n", with_commas(adding.added),
-                                  arguments.place.name, arguments.at.at);
-  if (!adding.refused.empty())
-    words += fmt::format("{} near-duplicates refused\n", with_commas(adding.refused.size()));
-  if (!adding.linked.empty())
-    words += fmt::format("{} near-duplicates linked\n", with_commas(adding.linked.size()));
-  return print_result(words);
+  return print_created(arguments);
 }
 
 Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& adding,
@@ -296,7 +151,11 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
 
 Result<int> run_add(IndexArguments& arguments, const CLI::App& verb) {
   arguments.files.skip_errors = arguments.on_error == "skip";
-  if (!arguments.at.at.empty()) return add_remote(arguments, verb);
+  if (!arguments.at.at.empty()) {
+    const auto api = RemoteApi::open(arguments.at);
+    if (!api) return wrong_usage(api.error(), verb);
+    return add_remote(arguments, **api);
+  }
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {.tend = true}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   KIN_TRY(const LockedFolder spool, LockedFolder::create());
@@ -334,28 +193,6 @@ Result<int> run_list(const IndexArguments& arguments) {
   return print_result(arguments.json ? to_json(listed) + "\n" : to_table(listed));
 }
 
-std::uint64_t whole(const data::JsonValue& value) {
-  return value.number() == nullptr ? 0 : static_cast<std::uint64_t>(*value.number());
-}
-
-Result<int> run_remote_stats(const IndexArguments& arguments, RemoteApi& api) {
-  KIN_TRY(const std::string text, api.get(index_path(arguments.place.name)));
-  if (arguments.json) return print_result(text + "\n");
-  KIN_TRY(const data::JsonValue json, data::parse_json(text));
-  const data::JsonValue& index = json["index"];
-  std::string words = arguments.place.name + "\n";
-  const auto line = [&](std::string_view what, const data::JsonValue& value) {
-    words += fmt::format("  {:<22}{}\n", what, with_commas(whole(value)));
-  };
-  line("documents", index["documents"]);
-  line("links", index["edges"]);
-  line("fragments", index["fragments"]);
-  line("partitions", index["partitions"]);
-  words += fmt::format("  {:<22}{}\n", "text", format_bytes(whole(index["text_bytes"])));
-  words += fmt::format("  {:<22}{}\n", "shards", index["shards"].items().size());
-  return print_result(words);
-}
-
 Result<int> run_stats(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
@@ -366,30 +203,7 @@ Result<int> run_stats(const IndexArguments& arguments) {
 Result<int> run_drop(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_RETURN_IF_ERROR(indexes->drop(arguments.place.name));
-  const std::string& name = arguments.place.name;
-  return print_result(arguments.json
-                          ? JsonWriter().begin_object().field("dropped", name).end().take() + "\n"
-                          : fmt::format("dropped index {}\n", name));
-}
-
-Result<int> print_deleted(const IndexArguments& arguments, std::uint64_t removed) {
-  const std::uint64_t absent = arguments.ids.size() - removed;
-  return print_result(arguments.json
-                          ? fmt::format("{{\"deleted\": {}, \"not_there\": {}}}\n", removed, absent)
-                          : fmt::format("{} deleted, {} not found\n", removed, absent));
-}
-
-Result<int> run_remote_delete(const IndexArguments& arguments, RemoteApi& api) {
-  std::uint64_t removed = 0;
-  const std::string index = index_path(arguments.place.name);
-  // Asked for first: a document that is not there is told from an index that is not.
-  KIN_TRY([[maybe_unused]] const std::string there, api.get(index));
-  for (const std::string& id : arguments.ids) {
-    const Status done = api.remove(index + "/document?id=" + escaped(id));
-    if (!done.ok() && done.error().code != Code::kNotFound) return done.error();
-    removed += done.ok() ? 1 : 0;
-  }
-  return print_deleted(arguments, removed);
+  return print_dropped(arguments);
 }
 
 Result<int> run_delete(const IndexArguments& arguments) {
@@ -398,22 +212,6 @@ Result<int> run_delete(const IndexArguments& arguments) {
   KIN_TRY(const std::uint64_t removed, index->remove(arguments.ids));
   KIN_RETURN_IF_ERROR(indexes->close());
   return print_deleted(arguments, removed);
-}
-
-Result<int> run_remote_check(const IndexArguments& arguments, RemoteApi& api) {
-  KIN_TRY(const std::string text, api.post(index_path(arguments.place.name) + "/check", "{}"));
-  KIN_TRY(const data::JsonValue json, data::parse_json(text));
-  const data::JsonValue& check = json["check"];
-  index::CheckReport report{.entities = whole(check["documents"]),
-                            .edges = whole(check["edges"]),
-                            .fragments = whole(check["fragments"]),
-                            .text_documents = whole(check["text_documents"]),
-                            .vectors = whole(check["vectors"])};
-  for (const data::JsonValue& fault : check["faults"].items())
-    report.faults.emplace_back(fault.text());
-  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(arguments.place.name, report) + "\n"
-                                           : to_words(arguments.place.name, report)));
-  return report.faults.empty() ? kDone : kFailed;
 }
 
 Result<int> run_check(const IndexArguments& arguments) {
@@ -430,71 +228,13 @@ Result<int> run_check(const IndexArguments& arguments) {
     return index->check([&](double share) { done = share; });
   }();
   if (!report) return report.error();
-  KIN_RETURN_IF_ERROR(print(arguments.json ? to_json(arguments.place.name, *report) + "\n"
-                                           : to_words(arguments.place.name, *report)));
-  return report->faults.empty() ? kDone : kFailed;
-}
-
-using Visit = std::function<Status(const Document&)>;
-
-Status each_remote(const IndexArguments& arguments, RemoteApi& api, const Visit& visit) {
-  for (std::string after;;) {
-    KIN_TRY(const std::string text,
-            api.get(index_path(arguments.place.name) + "/documents?after=" + escaped(after)));
-    KIN_TRY(const data::JsonValue json, data::parse_json(text));
-    for (const data::JsonValue& one : json["documents"].items()) {
-      KIN_TRY(const Document document, search::document_of(one));
-      KIN_RETURN_IF_ERROR(visit(document));
-    }
-    if (json["next"].is_null()) return Done{};
-    after = json["next"].text();
-  }
-}
-
-// `each` visits all documents.
-Result<int> export_documents(const IndexArguments& arguments,
-                             const std::function<Status(const Visit&)>& each) {
-  const bool to_stdout = arguments.output == "-";
-  std::optional<AtomicFile> file;
-  if (!to_stdout) {
-    // An export that fails leaves no file.
-    KIN_TRY(AtomicFile made, AtomicFile::create(arguments.output));
-    file.emplace(std::move(made));
-  }
-  std::string lines;
-  std::uint64_t count = 0;
-  const auto flush = [&]() -> Status {
-    const Status written = to_stdout ? print(lines) : file->write(lines);
-    lines.clear();
-    return written;
-  };
-  constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
-  KIN_RETURN_IF_ERROR(each([&](const Document& document) -> Status {
-    JsonWriter json;
-    search::write_document(json, document);
-    lines += json.take() + "\n";
-    ++count;
-    return lines.size() < kFlushBytes ? Status(Done{}) : flush();
-  }));
-  KIN_RETURN_IF_ERROR(flush());
-  if (file) KIN_RETURN_IF_ERROR(file->commit());
-  if (to_stdout) return kDone;
-  JsonWriter json;
-  json.begin_object().field("documents", count).field("file", arguments.output).end();
-  return print_result(arguments.json ? json.take() + "\n"
-                                     : fmt::format("{} documents written to {}\n",
-                                                   with_commas(count), arguments.output));
+  return print_checked(arguments, *report);
 }
 
 Result<int> run_export(const IndexArguments& arguments) {
   KIN_TRY(const auto indexes, open_indexes(arguments.place.data, {}));
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   return export_documents(arguments, [&](const Visit& visit) { return index->each(visit); });
-}
-
-Result<int> run_remote_export(const IndexArguments& arguments, RemoteApi& api) {
-  return export_documents(arguments,
-                          [&](const Visit& visit) { return each_remote(arguments, api, visit); });
 }
 
 using LocalRun = Result<int> (*)(const IndexArguments&);
@@ -606,7 +346,9 @@ Command add_index_command(CLI::App& app) {
   CLI::App* create = add_create(*verb, *arguments);
   CLI::App* add = add_add(*verb, *arguments);
   CLI::App* list = verb->add_subcommand("list", "List the indexes");
-  list->footer("\nExamples:\n  kindred index list\n  kindred index list --json");
+  list->footer(
+      "\nExamples:\n  kindred index list\n  kindred index list --json\n  kindred index list --at "
+      "127.0.0.1:8723");
   add_data_flag(*list, arguments->place.data);
   add_json(*list, *arguments);
   CLI::App* stats = add_simple(*verb, *arguments, "stats", "Show the size and state of an index",
@@ -625,19 +367,20 @@ Command add_index_command(CLI::App& app) {
   exported->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  for (CLI::App* one : {stats, remove, check, exported}) add_at_flags(*one, arguments->at);
   CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
                               "\nExamples:\n  kindred index drop papers");
+  for (CLI::App* one : {list, stats, remove, check, exported, drop})
+    add_at_flags(*one, arguments->at);
   return with_verbs(
       *verb,
       {{create, [=] { return run_create(*arguments, *create); }},
        {add, [=] { return run_add(*arguments, *add); }},
-       {list, [=] { return run_list(*arguments); }},
-       {stats, [=] { return run_either(*arguments, *stats, run_stats, run_remote_stats); }},
-       {remove, [=] { return run_either(*arguments, *remove, run_delete, run_remote_delete); }},
-       {check, [=] { return run_either(*arguments, *check, run_check, run_remote_check); }},
-       {exported, [=] { return run_either(*arguments, *exported, run_export, run_remote_export); }},
-       {drop, [=] { return run_drop(*arguments); }}});
+       {list, [=] { return run_either(*arguments, *list, run_list, list_remote); }},
+       {stats, [=] { return run_either(*arguments, *stats, run_stats, show_remote_stats); }},
+       {remove, [=] { return run_either(*arguments, *remove, run_delete, delete_remote); }},
+       {check, [=] { return run_either(*arguments, *check, run_check, check_remote); }},
+       {exported, [=] { return run_either(*arguments, *exported, run_export, export_remote); }},
+       {drop, [=] { return run_either(*arguments, *drop, run_drop, drop_remote); }}});
 }
 
 }  // namespace kin::app

@@ -68,8 +68,7 @@ void add(const search::Answer& answer, const std::map<std::string, double>& answ
   figures.quality.add(judge(ids, answers));
 }
 
-Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& index,
-                              std::string& lines) {
+Result<RunFigures> search_all(const SearchRun& run, const Ask& ask, std::string& lines) {
   RunFigures figures;
   KIN_TRY(const std::vector<JudgedQuery> queries, read_queries(run.queries));
   Judgements judgements;
@@ -86,7 +85,7 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
   const auto start = std::chrono::steady_clock::now();
   for (const JudgedQuery& query : queries) {
     question.text = query.text;
-    auto answer = index.search(question);
+    auto answer = ask(question);
     if (!answer) return with_context("query " + query.id, answer.error());
     ++figures.queries;
     lines += line_of(query.id, *answer, run.question.k);
@@ -100,9 +99,9 @@ Result<RunFigures> search_all(const SearchRun& run, const search::SearchIndex& i
 
 }  // namespace
 
-Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index) {
+Result<int> run_queries(const SearchRun& run, const Ask& ask) {
   std::string lines;
-  KIN_TRY(const RunFigures figures, search_all(run, index, lines));
+  KIN_TRY(const RunFigures figures, search_all(run, ask, lines));
   if (!run.judgements.empty() && figures.quality.count() == 0)
     return Error{Code::kInvalidArgument,
                  fmt::format("{}: judges none of the queries of {} (a line is a query's id, a "

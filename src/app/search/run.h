@@ -1,10 +1,12 @@
 // Runs many queries, and measures the answers if there are judgements.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
-#include "search/search_index.h"
+#include "search/answer.h"
+#include "search/question.h"
 
 namespace kin::app {
 
@@ -16,7 +18,9 @@ struct SearchRun {
   bool json = false;
 };
 
+// Answers a question; an index of this machine, or of another one, does.
+using Ask = std::function<Result<search::Answer>(const search::Question&)>;
 // Returns the exit code.
-Result<int> run_queries(const SearchRun& run, const search::SearchIndex& index);
+Result<int> run_queries(const SearchRun& run, const Ask& ask);
 
 }  // namespace kin::app

@@ -203,16 +203,28 @@ Result<int> run_remote_path(const SearchArguments& arguments, RemoteApi& api) {
   return print_result(path_to_words(path_of(json["path"]), path));
 }
 
+Result<int> run_all(SearchArguments& arguments, const Ask& ask) {
+  arguments.run.queries = arguments.queries;
+  arguments.run.question = arguments.question;
+  arguments.run.json = arguments.json;
+  return run_queries(arguments.run, ask);
+}
+
 // Asks a router or a server instead of opening the index.
-Result<int> run_remote(const SearchArguments& arguments, const CLI::App& verb) {
-  if (!arguments.queries.empty() || !arguments.pipeline.empty())
-    return wrong_usage(
-        {Code::kInvalidArgument, "--at cannot be combined with --queries or --pipeline"}, verb);
+Result<int> run_remote(SearchArguments& arguments, const CLI::App& verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   if (!arguments.to.empty()) return run_remote_path(arguments, **api);
-  KIN_TRY(const std::string text, (*api)->post(index_path(arguments.place.name) + "/search",
-                                               search::to_json(arguments.question)));
+  const auto ask = [&](const Question& question) {
+    return (*api)->post(index_path(arguments.place.name) + "/search", search::to_json(question));
+  };
+  if (!arguments.queries.empty())
+    return run_all(arguments, [&](const Question& question) -> Result<search::Answer> {
+      KIN_TRY(const std::string text, ask(question));
+      KIN_TRY(const data::JsonValue json, data::parse_json(text));
+      return search::answer_of(json);
+    });
+  KIN_TRY(const std::string text, ask(arguments.question));
   if (arguments.json) return print_result(text + "\n");
   KIN_TRY(const data::JsonValue json, data::parse_json(text));
   return print_result(to_words(search::answer_of(json), arguments.question.offset));
@@ -226,10 +238,7 @@ Result<int> run_search(SearchArguments& arguments, const CLI::App& verb) {
   KIN_TRY(const auto index, indexes->open(arguments.place.name));
   if (!arguments.to.empty()) return run_path(arguments, *index);
   if (arguments.queries.empty()) return run_one(arguments, *index);
-  arguments.run.queries = arguments.queries;
-  arguments.run.question = arguments.question;
-  arguments.run.json = arguments.json;
-  return run_queries(arguments.run, *index);
+  return run_all(arguments, [&](const Question& question) { return index->search(question); });
 }
 
 void add_asking(CLI::App& verb, SearchArguments& arguments) {

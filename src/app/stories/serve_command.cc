@@ -11,6 +11,7 @@
 #include "app/data_folder.h"
 #include "app/listen_flags.h"
 #include "app/print.h"
+#include "app/remote_api.h"
 #include "app/search/index_flags.h"
 #include "app/stories/newsroom_flags.h"
 #include "server/web_service.h"
@@ -24,11 +25,15 @@ Examples:
   kindred serve --open
   kindred serve --listen 127.0.0.1:9000 --data ~/news
   kindred serve --listen '[::1]:8722' --no-refresh
+  kindred serve --at 10.0.0.7:8723
   kindred serve --listen 0.0.0.0:8722 --token-file token --tls-cert cert.pem --tls-key key.pem
 
 Serves the page, its JSON API (docs/api.md), and the stories as a feed for other readers: /stories.xml and
 /stories.json. Feeds that change often are polled often. Ctrl-C stops the server; acknowledged changes are
 durable.
+
+With --at the page and the API show the indexes of a router (`kindred router`) or of another server instead of those
+in the data folder.
 
 An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS. The page asks
 for the token once in each browser; other feed readers use the address of /stories.xml that its help shows.
@@ -39,6 +44,7 @@ Behind a reverse proxy that speaks TLS, listen on 127.0.0.1 and name the address
 struct ServeArguments {
   ListenFlags listen{.listen = "127.0.0.1:8722"};
   NewsroomFlags newsroom;
+  AtFlags at;
   std::string public_url;
   std::uint32_t refresh_gap = 30;
   bool no_refresh = false;
@@ -56,6 +62,12 @@ Result<server::ServiceOptions> understand(const ServeArguments& arguments) {
   options.folder = data;
   options.indexes = indexes_folder(data);
   KIN_TRY(options.index, index_open_options(arguments.newsroom.data));
+  if (!arguments.at.at.empty()) {
+    KIN_TRY(RemoteAddress there, app::understand(arguments.at));
+    options.remote_indexes = server::RemoteIndexes{.origin = std::move(there.origin),
+                                                   .token = std::move(there.token),
+                                                   .ca_file = std::move(there.certificates)};
+  }
   options.refresh = !arguments.no_refresh;
   options.refresh_gap = std::chrono::seconds(arguments.refresh_gap);
   options.public_url = arguments.public_url;
@@ -94,6 +106,8 @@ std::string welcome(const std::string& url, const server::ServiceOptions& option
     words +=
         "Everybody who gets through the proxy can read and change everything (use --token-file "
         "FILE to require a token).\n";
+  if (options.remote_indexes)
+    words += fmt::format("The indexes are those of {}\n", options.remote_indexes->origin);
   return words + fmt::format("Data folder: {}. Press Ctrl-C to stop.\n", options.folder.string());
 }
 
@@ -125,6 +139,7 @@ Command add_serve_command(CLI::App& app) {
   add_listen_flags(*verb, arguments->listen);
   add_data_flag(*verb, arguments->newsroom);
   add_address_flag(*verb, arguments->newsroom);
+  add_at_flags(*verb, arguments->at);
   verb->add_option("--public-url", arguments->public_url,
                    "Address of the page for browsers, if a reverse proxy is in front")
       ->type_name("URL");

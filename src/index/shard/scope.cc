@@ -43,6 +43,13 @@ Result<DocSet> numbers_of(const ShardView& view, const std::vector<DocId>& ids) 
   return numbers;
 }
 
+struct NumberOf {
+  DocNumber operator()(const StoredEntity& entity) const { return entity.head.number; }
+  DocNumber operator()(const StoredEdge& edge) const { return edge.number; }
+  DocNumber operator()(const EntityFragmentRef& said) const { return said.fragment.number; }
+  DocNumber operator()(const EdgeFragmentRef& said) const { return said.fragment.number; }
+};
+
 // The ids that a filter by "id" may mean: a UUID, a ULID, or the key that a source gives an entity.
 std::vector<DocId> ids_called(const ShardView& view, std::string_view name) {
   // UUIDs and ULIDs are the same for every source.
@@ -105,6 +112,7 @@ Result<DocSet> documents_outside(const TruthView& truth, const std::set<Partitio
 Result<ScopedDocs> ScopedDocs::of(const ShardView& view, const Scope& scope, const DocSet* among) {
   ScopedDocs docs(view, scope);
   if (among != nullptr) docs.allowed_ = *among;
+  KIN_RETURN_IF_ERROR(docs.keep_among());
   KIN_RETURN_IF_ERROR(docs.hide_partitions());
   KIN_RETURN_IF_ERROR(docs.add_filters());
   return docs;
@@ -113,6 +121,26 @@ Result<ScopedDocs> ScopedDocs::of(const ShardView& view, const Scope& scope, con
 void ScopedDocs::restrict(DocSet numbers) {
   if (allowed_) numbers.keep(*allowed_);
   allowed_ = std::move(numbers);
+}
+
+Status ScopedDocs::keep_among() {
+  if (!scope_->among) return Done{};
+  std::vector<DocId> entities;
+  std::vector<DocIdentity> others;
+  for (const DocIdentity& doc : *scope_->among) {
+    if (doc.kind == DocKind::kEntity)
+      entities.push_back(doc.id);
+    else
+      others.push_back(doc);
+  }
+  KIN_TRY(DocSet numbers, numbers_of(*view_, entities));
+  KIN_TRY(const auto documents, read_documents(view_->truth(), others));
+  for (const auto& document : documents) {
+    const DocNumber number = document ? std::visit(NumberOf{}, *document) : kNoNumber;
+    if (number != kNoNumber) numbers.add(static_cast<std::uint32_t>(number));
+  }
+  restrict(std::move(numbers));
+  return Done{};
 }
 
 Status ScopedDocs::hide_partitions() {

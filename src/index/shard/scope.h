@@ -31,6 +31,7 @@ class ScopedDocs {
  private:
   ScopedDocs(const ShardView& view, const Scope& scope) : view_(&view), scope_(&scope) {}
   Status add_filters();
+  Status keep_among();
   Status hide_partitions();
   void restrict(DocSet numbers);
 

@@ -101,7 +101,7 @@ int Dispatcher::on_timer(void*, long milliseconds, void* self) {
   auto& timer = static_cast<Dispatcher*>(self)->timer_;
   timer.reset();
   if (milliseconds >= 0)
-    timer = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+    timer = system_clock().steady_now() + std::chrono::milliseconds(milliseconds);
   return 0;
 }
 
@@ -151,6 +151,7 @@ void Dispatcher::cancel_all() {
 
 std::vector<FinishedJob> Dispatcher::run(std::chrono::milliseconds most_wait) {
   start_waiting();
+  end_overdue();
   run_timers();
   // After a hop another one may be waiting, and libcurl would not wake up for it.
   const bool wait = !reap() && finished_.empty();
@@ -161,7 +162,7 @@ std::vector<FinishedJob> Dispatcher::run(std::chrono::milliseconds most_wait) {
 
 void Dispatcher::run_timers() {
   // libcurl sets the timer again while it works; one that is due again waits for the next round.
-  if (!timer_ || *timer_ > std::chrono::steady_clock::now()) return;
+  if (!timer_ || *timer_ > system_clock().steady_now()) return;
   timer_.reset();
   int active = 0;
   curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &active);
@@ -170,7 +171,7 @@ void Dispatcher::run_timers() {
 void Dispatcher::run_sockets(std::chrono::milliseconds most_wait) {
   using std::chrono::milliseconds;
   if (timer_ && most_wait > milliseconds(0)) {
-    const auto left = std::chrono::ceil<milliseconds>(*timer_ - std::chrono::steady_clock::now());
+    const auto left = std::chrono::ceil<milliseconds>(*timer_ - system_clock().steady_now());
     most_wait = std::clamp(left, milliseconds(0), most_wait);
   }
   std::array<epoll_event, kEventsAtOnce> ready;
@@ -194,18 +195,19 @@ std::chrono::milliseconds Dispatcher::wait_limit(std::chrono::milliseconds most_
   // libcurl knows when its transfers need attention, but not the deadlines of queued requests.
   std::chrono::milliseconds limit =
       std::min<std::chrono::milliseconds>(most_wait, std::chrono::hours(1));
+  if (options_.clock != &system_clock()) limit = std::min(limit, kLookAtClock);
   for (const Job& job : waiting_) {
     const auto deadline = job.transfer->queue_deadline();
     if (!deadline) continue;
     const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
+        std::chrono::ceil<std::chrono::milliseconds>(*deadline - options_.clock->steady_now());
     limit = std::min(limit, left);
   }
   return std::max(limit, std::chrono::milliseconds(0));
 }
 
 void Dispatcher::start_waiting() {
-  const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime now = options_.clock->steady_now();
   for (auto job = waiting_.begin(); job != waiting_.end();) {
     const auto deadline = job->transfer->queue_deadline();
     if (deadline && *deadline <= now) {
@@ -215,6 +217,15 @@ void Dispatcher::start_waiting() {
     }
     job = start(*job) ? waiting_.erase(job) : std::next(job);
   }
+}
+
+void Dispatcher::end_overdue() {
+  if (options_.clock == &system_clock()) return;  // libcurl does it, without a look at each
+  std::vector<void*> overdue;
+  for (const auto& [easy, job] : running_) {
+    if (job.transfer->is_overdue()) overdue.push_back(easy);
+  }
+  for (void* easy : overdue) finish(easy, CURLE_OPERATION_TIMEDOUT);
 }
 
 bool Dispatcher::start(Job& job) {

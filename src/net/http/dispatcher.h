@@ -29,6 +29,9 @@ struct FinishedJob {
   HttpOutcome outcome;
 };
 
+// How often waiting calls look at a clock that is not the machine's.
+inline constexpr std::chrono::milliseconds kLookAtClock{5};
+
 // One thread at a time, except wake(). Borrows the options.
 class Dispatcher {
  public:
@@ -52,6 +55,8 @@ class Dispatcher {
   void start_waiting();
   // True if the job no longer waits: it runs or has failed.
   bool start(Job& job);
+  // Ends transfers whose time is over by a clock that libcurl does not see.
+  void end_overdue();
   // True if some hop has ended.
   bool reap();
   void finish(void* easy, int code);
@@ -73,7 +78,8 @@ class Dispatcher {
   const HttpOptions& options_;
   int events_;  // an epoll descriptor with the sockets of the transfers and `woken_`
   int woken_;   // an eventfd
-  std::optional<SteadyTime> timer_;  // when libcurl wants to be called; nothing: not by time
+  // When libcurl wants to be called, by the machine's clock; nothing: not by time.
+  std::optional<SteadyTime> timer_;
   void* multi_;                      // CURLM*, with the connections
   void* share_;                      // CURLSH*, with the TLS sessions
   HandlePool handles_;

@@ -134,7 +134,7 @@ SteadyTime Transfer::deadline() const {
 
 std::chrono::milliseconds Transfer::time_left() const {
   const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline() - std::chrono::steady_clock::now());
+      std::chrono::ceil<std::chrono::milliseconds>(deadline() - options_.clock->steady_now());
   return std::max(left, std::chrono::milliseconds(1));
 }
 
@@ -159,7 +159,7 @@ Status Transfer::sign() {
 
 Result<void*> Transfer::start(void* share, HandlePool& handles) {
   if (!started_) {
-    started_ = std::chrono::steady_clock::now();
+    started_ = options_.clock->steady_now();
     KIN_RETURN_IF_ERROR(sign());
   }
   // A handle with libcurl's defaults for each hop: nothing set for one host reaches the next.
@@ -218,9 +218,12 @@ void Transfer::set_options(void* share) {
 
 void Transfer::set_limits() {
   CURL* const easy = handle_->easy;
+  const bool by_machine = options_.clock == &system_clock();
+  // libcurl cannot see another clock: the dispatcher ends transfers then.
+  const auto left = by_machine ? time_left() : std::chrono::milliseconds::max();
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(std::min(budgets_.connect, time_left()).count()));
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(time_left().count()));
+                   static_cast<long>(std::min(budgets_.connect, left).count()));
+  if (by_machine) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(left.count()));
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(budgets_.slowest));
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(budgets_.slowest_for.count()));
   const auto most = std::min<std::uint64_t>(most_bytes(), std::numeric_limits<curl_off_t>::max());
@@ -430,7 +433,7 @@ Error Transfer::failure(int code) const {
     case CURLE_OPERATION_TIMEDOUT: {
       // libcurl has a clock of its own, and its limit may come a little early.
       const bool over =
-          std::chrono::steady_clock::now() >= deadline() - std::chrono::milliseconds(50);
+          options_.clock->steady_now() >= deadline() - std::chrono::milliseconds(50);
       return {Code::kUnavailable,
               over ? fmt::format("no complete answer within {} s",
                                  std::chrono::duration<double>(deadline() - *started_).count())

@@ -47,6 +47,8 @@ class Transfer {
   // When a transfer that has not started fails.
   std::optional<SteadyTime> queue_deadline() const { return request_.deadline; }
   Error too_late() const;
+  // Whether the time of a transfer that has started is over.
+  bool is_overdue() const { return started_ && options_.clock->steady_now() >= deadline(); }
 
   // libcurl's handle (CURL*), ready to run; `share` is a CURLSH*. The time budget starts with the
   // first hop. `handles` must outlive the transfer.

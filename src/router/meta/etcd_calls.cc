@@ -10,7 +10,6 @@ namespace kin::router {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;  // all maps in one answer
 constexpr int kMostCalls = 64;                                  // watches among them
@@ -27,7 +26,8 @@ net::HttpOptions http_options(const EtcdAccess& access) {
           .budgets = {.bytes = kMostBytes, .connect = access.connect, .slowest = 0},
           .transfers = kMostCalls,
           .transfers_per_host = kMostCalls,
-          .ca_file = access.ca_file};
+          .ca_file = access.ca_file,
+          .clock = access.clock};
 }
 
 bool is_old_token(const EtcdFailure& failure) {
@@ -72,17 +72,17 @@ Error EtcdCalls::no_answer(const Error& last) const {
 }
 
 Result<std::string> EtcdCalls::call(std::string_view path, const std::string& body, Repeat repeat) {
-  const SteadyTime end = steady_clock::now() + access_.timeout;
+  const SteadyTime end = access_.clock->steady_now() + access_.timeout;
   const std::size_t members = access_.endpoints.size();
   // A member that hangs must leave time for the others.
   const milliseconds share = access_.timeout / static_cast<int>(members);
   Error last{Code::kUnavailable, "etcd was not asked"};
   bool logged_in_again = false;
   const std::size_t first = preferred_;
-  for (std::size_t tried = 0; tried < members && steady_clock::now() < end;) {
+  for (std::size_t tried = 0; tried < members && access_.clock->steady_now() < end;) {
     const std::size_t member = (first + tried) % members;
     const SteadyTime deadline =
-        repeat == Repeat::kAlways ? std::min(end, steady_clock::now() + share) : end;
+        repeat == Repeat::kAlways ? std::min(end, access_.clock->steady_now() + share) : end;
     Try one = attempt(member, path, body, deadline);
     if (one.answer.ok()) {
       preferred_ = member;
@@ -162,7 +162,7 @@ void EtcdCalls::forget_token() {
 Status EtcdCalls::stream(std::string_view path, const std::string& body, SteadyTime until,
                          const OnLine& line) {
   const std::size_t member = preferred_;
-  KIN_RETURN_IF_ERROR(log_in(member, steady_clock::now() + access_.timeout));
+  KIN_RETURN_IF_ERROR(log_in(member, access_.clock->steady_now() + access_.timeout));
   net::HttpRequest asked = request(member, path, body, until);
   asked.decompress = false;
   // The answer has no end, and may be silent for long.
@@ -181,7 +181,7 @@ Status EtcdCalls::stream(std::string_view path, const std::string& body, SteadyT
   };
   const auto answered = client_.get(asked);
   if (answered.ok() && answered->stopped) return Done{};
-  if (!answered.ok() && steady_clock::now() >= until) return Done{};
+  if (!answered.ok() && access_.clock->steady_now() >= until) return Done{};
   preferred_ = (member + 1) % access_.endpoints.size();
   const std::string& address = access_.endpoints[member];
   if (!answered.ok())

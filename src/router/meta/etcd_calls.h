@@ -21,6 +21,7 @@ struct EtcdAccess {
   std::string ca_file = {};  // PEM certificates to trust; empty: no TLS
   std::chrono::milliseconds connect = std::chrono::seconds{2};
   std::chrono::milliseconds timeout = std::chrono::seconds{5};  // of a call, over all endpoints
+  const Clock* clock = &system_clock();
 };
 
 // Asks the member that answered last, and others if that one does not. Thread-safe.

@@ -27,6 +27,8 @@ bool take_shown(const index::Findings& found, FindReply& reply, const index::Doc
     all.documents[to] = std::move(reply.presented.documents[i]);
     if (i < reply.presented.snippets.size())
       all.snippets[to] = std::move(reply.presented.snippets[i]);
+    if (i < reply.presented.explanations.size())
+      all.explanations[to] = std::move(reply.presented.explanations[i]);
     return true;
   }
   return false;
@@ -55,10 +57,26 @@ Result<RoutedHits> RoutedSearch::run() {
     known_ = shards_.known();
     KIN_TRY(auto hits, attempt());
     if (hits) return std::move(*hits);
-    KIN_RETURN_IF_ERROR(shards_.refresh());
-    if (shards_.is_over(deadline_))
-      return Error{Code::kUnavailable, "the map of the index changed during the search"};
-    if (shards_.known() == known_) shards_.options().clock->sleep_for(shards_.options().pause);
+    KIN_RETURN_IF_ERROR(begin_again());
+  }
+}
+
+Status RoutedSearch::begin_again() {
+  KIN_RETURN_IF_ERROR(shards_.refresh());
+  if (shards_.is_over(deadline_))
+    return Error{Code::kUnavailable, "the map of the index changed during the search"};
+  if (shards_.known() == known_) shards_.options().clock->sleep_for(shards_.options().pause);
+  return Done{};
+}
+
+Result<std::vector<index::ShardHit>> RoutedSearch::join(std::vector<index::ShardHit> hits) {
+  for (;;) {
+    known_ = shards_.known();
+    map_changed_ = false;
+    std::vector<index::ShardHit> joined = hits;
+    KIN_RETURN_IF_ERROR(join_neighbours(joined));
+    if (!map_changed_) return joined;
+    KIN_RETURN_IF_ERROR(begin_again());
   }
 }
 
@@ -89,7 +107,7 @@ SteadyTime RoutedSearch::round_end() const {
 bool RoutedSearch::can_skip_by_distance() const {
   // Facets and counts need every shard, and so does a search that must miss nothing.
   return query_.vector && !query_.text && !query_.vector->exact && !query_.vector->vector.empty() &&
-         !query_.count && query_.facets.empty() && known_->centroids &&
+         !query_.count && query_.facets.empty() && !query_.scope.among && known_->centroids &&
          (query_.vector->space.empty() || query_.vector->space == known_->centroids->space());
 }
 
@@ -117,6 +135,7 @@ Result<std::optional<RoutedHits>> RoutedSearch::attempt() {
   KIN_TRY(const bool shown, show(hits));
   if (map_changed_ || !shown) return std::optional<RoutedHits>();
   hits.missing = std::move(missing_);
+  hits.statistics = std::move(statistics_);
   return std::optional(std::move(hits));
 }
 
@@ -245,6 +264,7 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
   const std::vector<index::ShardHit>& all = hits.found.hits;
   hits.shown.documents.resize(all.size());
   hits.shown.snippets.resize(all.size());
+  hits.shown.explanations.resize(all.size());
   std::vector<index::ShardHit> rest;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -257,11 +277,13 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
     places.push_back(i);
   }
   if (rest.empty()) return true;
-  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show, deadline_));
+  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show, deadline_,
+                               statistics_ ? &*statistics_ : nullptr));
   if (!more) return false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     hits.shown.documents[places[i]] = std::move(more->documents[i]);
     hits.shown.snippets[places[i]] = std::move(more->snippets[i]);
+    hits.shown.explanations[places[i]] = std::move(more->explanations[i]);
   }
   return true;
 }

@@ -19,10 +19,14 @@ class RoutedSearch {
       : shards_(shards), query_(query), options_(options), deadline_(shards.deadline()) {}
 
   Result<RoutedHits> run();
+  // Adds the neighbours of given hits as the query's `expand` says, and puts all in order.
+  Result<std::vector<index::ShardHit>> join(std::vector<index::ShardHit> hits);
 
  private:
   // With one map; nothing if it changed meanwhile.
   Result<std::optional<RoutedHits>> attempt();
+  // Learns the new map, after one that changed. kUnavailable if the time is over.
+  Status begin_again();
   // Every shard that owns a partition.
   std::vector<std::uint32_t> all_shards() const;
   index::ShardQuery query_for(std::uint32_t shard) const;

@@ -9,8 +9,10 @@
 namespace kin::router {
 
 // In the order of the hits, whose shards are places in the map. Nothing if the map has changed.
+// Scores are explained, if `show` asks for that, by the statistics of the search.
 Result<std::optional<Presented>> read_shown(Shards& shards, const KnownPointer& known,
                                             std::span<const index::ShardHit> hits, const Show& show,
-                                            SteadyTime deadline);
+                                            SteadyTime deadline,
+                                            const index::TextStatistics* statistics = nullptr);
 
 }  // namespace kin::router

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 namespace kin::router {
 
@@ -255,6 +256,48 @@ TEST_P(ShardClientContract, FoundDocumentsAreShownWithTheirWordsMarked) {
   EXPECT_THAT(shown.snippets[0][1].marks, SizeIs(1));
 }
 
+TEST_P(ShardClientContract, ScoresAreExplainedIfThatIsAskedFor) {
+  assign();
+  write({put("a", "the tide came in"), put("b", "sand"), put("c", "tide tide", 2)});
+  const index::TextLeg tide{.query = "tide"};
+  const FindReply plain =
+      ask(FindRequest{.query = words("tide"), .show = Show{.text = tide, .most = 5}});
+  EXPECT_THAT(plain.presented.documents, SizeIs(2));
+  EXPECT_THAT(plain.presented.explanations, IsEmpty());
+  FindRequest asked{.query = words("tide"), .show = Show{.text = tide, .most = 5, .explain = true}};
+  const FindReply found = ask(asked);
+  ASSERT_THAT(found.presented.explanations, SizeIs(2));
+  ASSERT_TRUE(found.presented.explanations[0].has_value());
+  ASSERT_THAT(found.presented.explanations[0]->terms, SizeIs(1));
+  EXPECT_EQ(found.presented.explanations[0]->terms[0].documents, 2U);
+  // As if other shards had many documents with the word.
+  index::TextStatistics all = ask(StatisticsRequest{.query = words("tide")}).text;
+  index::TextStatistics more = all;
+  more.documents *= 10;
+  for (auto& [term, documents] : more.frequencies) documents *= 10;
+  all.add(more);
+  const PresentRequest present{.documents = found.found.candidates,
+                               .partitions = {PartitionId{1}, PartitionId{2}},
+                               .text = tide,
+                               .explain = true,
+                               .statistics = all};
+  const Presented shown = ask(present);
+  ASSERT_THAT(shown.explanations, SizeIs(2));
+  EXPECT_EQ(shown.explanations[0]->terms.at(0).documents, 22U);
+}
+
+TEST_P(ShardClientContract, ASearchAmongGivenDocumentsFindsNoOthers) {
+  assign();
+  write({put("a", "tide"), put("b", "tide"), put("c", "sand")});
+  index::ShardQuery query = words("tide");
+  query.scope.among = {{.id = id("b")}, {.id = id("c")}, {.id = id("missing")}};
+  const auto found = ask(FindRequest{.query = query}).found;
+  ASSERT_THAT(found.candidates, SizeIs(1));
+  EXPECT_EQ(found.candidates[0].id, id("b"));
+  query.scope.among.emplace();
+  EXPECT_THAT(ask(FindRequest{.query = query}).found.candidates, IsEmpty());
+}
+
 TEST_P(ShardClientContract, EdgesAreReadFromBothEndsAndNeedAnEntityToLeave) {
   assign();
   const WriteReply reply = write({put("a", "x"), link("a", "b"), link("a", "elsewhere"),
@@ -304,6 +347,36 @@ TEST_P(ShardClientContract, TheLogAndTheDigestsTellCopiesApart) {
   EXPECT_NE(after.digest, before.digest);
   EXPECT_GT(after.lsn, before.lsn);
   EXPECT_EQ(ask(StatsRequest{}).stats.counters.entities, 2U);
+}
+
+TEST_P(ShardClientContract, AFollowerReadsTheLogFromWhereItIs) {
+  assign();
+  write({put("a", "x"), put("b", "x"), put("c", "x"), link("a", "b")});
+  std::set<std::string> keys;
+  std::size_t edges = 0;
+  const auto follow = [&](Lsn after) {
+    for (;;) {
+      const index::LogPage page = ask(ReadLogRequest{.log = {.after = after, .limit = 2}});
+      for (const index::Record& record : page.records) {
+        if (const auto* entity = std::get_if<index::EntityRecord>(&record))
+          keys.insert(entity->entity.key + (entity->deleted ? "-" : "+"));
+        edges += std::holds_alternative<index::EdgeRecord>(record) ? 1 : 0;
+      }
+      if (page.up_to <= after) return after;
+      after = page.up_to;
+    }
+  };
+  const Lsn first = follow(0);
+  EXPECT_EQ(first, ask(HealthRequest{}).last_lsn);
+  EXPECT_EQ(keys, (std::set<std::string>{"a+", "b+", "c+"}));
+  EXPECT_EQ(edges, 1U);
+  keys.clear();
+  EXPECT_EQ(follow(first), first);
+  EXPECT_TRUE(keys.empty());
+  reached().restart();
+  write({put("d", "x", 2)});
+  EXPECT_GT(follow(first), first);
+  EXPECT_EQ(keys, (std::set<std::string>{"d+"}));
 }
 
 TEST_P(ShardClientContract, NearTextsOfThePartitionsAskedForAreTold) {

@@ -14,6 +14,11 @@ Status OneIndex::create(const ServedIndex& index) {
   return Error{Code::kFailedPrecondition, "the node has one index"};
 }
 
+Status OneIndex::drop(const std::string& index, const Hash128&) {
+  if (index != served_.name) return Done{};
+  return Error{Code::kFailedPrecondition, "the node keeps its one index"};
+}
+
 Result<std::vector<ServedIndex>> OneIndex::list() {
   return std::vector{served_};
 }

@@ -20,6 +20,7 @@ class OneIndex final : public ServedIndexes {
   explicit OneIndex(std::shared_ptr<router::ShardHost> host) : host_(std::move(host)) {}
   Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) override;
   Status create(const ServedIndex& index) override;
+  Status drop(const std::string& index, const Hash128& shard) override;
   Result<std::vector<ServedIndex>> list() override;
 
  private:

@@ -94,15 +94,10 @@ class Presenter {
   }
 
   AnswerReason reason(const index::ShardHit& found, const index::StoredDocument& document) const {
-    AnswerReason why;
-    for (const index::LegScore& leg : found.legs)
-      if (leg.leg == index::LegKind::kVector) why.similarity = leg.score;
-    if (!found_.by_words) return why;
-    const auto text = index::explain_text(view_, found_.words, document, found_.statistics);
-    if (!text) return why;
-    for (const index::TermExplanation& term : text->terms)
-      why.terms.push_back({term.term, term.score, term.frequency, term.documents});
-    return why;
+    std::optional<index::TextExplanation> words;
+    if (found_.by_words)
+      words = index::explain_text(view_, found_.words, document, found_.statistics);
+    return reason_of(found.legs, words ? &*words : nullptr);
   }
 
   const ShardView& view_;
@@ -138,7 +133,8 @@ class SearchedView final : public Searched {
   Result<index::ShardHits> search(const index::ShardQuery& query, const Showing*) const override {
     return index::search(view_, query);
   }
-  Result<index::ShardHits> run(std::span<const index::Stage> stages) const override {
+  Result<index::ShardHits> run(std::span<const index::Stage> stages,
+                               const Showing*) const override {
     return index::run_pipeline(view_, stages);
   }
 

@@ -54,6 +54,23 @@ Result<Response> path_answer(const Index& index, const Request& request) {
 }
 
 template <typename Index>
+Result<Response> neighbours_answer(const Index& index, const Request& request) {
+  KIN_TRY(const auto question, neighbours_in(request));
+  KIN_TRY(const auto found, index.neighbours(question));
+  JsonWriter json;
+  json.begin_object().key("nodes").begin_array();
+  for (const search::Neighbours::Node& node : found.nodes) {
+    json.begin_object().field("id", node.id).field("title", node.title).field("hops", node.hops);
+    if (node.missing) json.field("missing", true);
+    json.end();
+  }
+  json.end().key("edges").begin_array();
+  for (const search::AnswerEdge& edge : found.edges) search::write_edge(json, edge);
+  json.end().field("complete", found.complete);
+  return json_response(200, json.end().take());
+}
+
+template <typename Index>
 Result<Response> search_answer(const Index& index, const Result<search::Question>& question) {
   if (!question) return question.error();
   KIN_TRY(const auto answer, index.search(*question));

@@ -46,22 +46,6 @@ Result<Response> add_answer(SearchIndex& index, const Request& request) {
   return added_response(report);
 }
 
-Result<Response> neighbours_answer(const SearchIndex& index, const Request& request) {
-  KIN_TRY(const auto question, neighbours_in(request));
-  KIN_TRY(const auto found, index.neighbours(question));
-  JsonWriter json;
-  json.begin_object().key("nodes").begin_array();
-  for (const search::Neighbours::Node& node : found.nodes) {
-    json.begin_object().field("id", node.id).field("title", node.title).field("hops", node.hops);
-    if (node.missing) json.field("missing", true);
-    json.end();
-  }
-  json.end().key("edges").begin_array();
-  for (const search::AnswerEdge& edge : found.edges) search::write_edge(json, edge);
-  json.end().field("complete", found.complete);
-  return json_response(200, json.end().take());
-}
-
 // --- routes ------------------------------------------------------------------------------------
 
 using Ask = std::function<Result<Response>(SearchIndex& index, const Request& request)>;
@@ -117,7 +101,7 @@ void add_index_api(RouteTable& routes, IndexFolder& library) {
   routes.add(about_index(library, "POST", "/search", [](SearchIndex& index, const Request& asked) {
     return search_answer(index, question_in_body(asked));
   }));
-  routes.add(about_index(library, "GET", "/neighbours", neighbours_answer));
+  routes.add(about_index(library, "GET", "/neighbours", neighbours_answer<SearchIndex>));
   routes.add(about_index(library, "GET", "/path", path_answer<SearchIndex>));
 }
 

@@ -44,6 +44,24 @@ Result<std::vector<search::Document>> documents_of(const JsonValue& list) {
   return documents;
 }
 
+// Further spaces, for vectors of the documents' own.
+void read_spaces(JsonFields& body, search::IndexConfig& config) {
+  body.read_objects("spaces", [&](JsonFields& fields) {
+    search::SpaceConfig& space = config.more.emplace_back();
+    std::string distance = "cosine";
+    fields.require("name");
+    fields.read("name", space.name);
+    fields.require("dim");
+    fields.read("dim", space.dimension, {1, index::kMostDimensions});
+    fields.read("distance", distance);
+    const auto named = search::distance_named(distance);
+    if (named)
+      space.distance = *named;
+    else
+      fields.fail("distance", named.error().message);
+  });
+}
+
 }  // namespace
 
 Result<NewIndex> new_index_in(const Request& request) {
@@ -55,12 +73,15 @@ Result<NewIndex> new_index_in(const Request& request) {
   std::string distance = "cosine";
   std::string dedup;
   std::uint32_t dimension = 0;
+  std::string storage;
   double threshold = 0.8;
   body.read("name", made.name);
   body.read("embed", embed);
   body.read("dim", dimension, {0, index::kMostDimensions});
   body.read("distance", distance);
   body.read("bits", made.config.main.bits, {0, 8});
+  body.read("vectors", storage);
+  read_spaces(body, made.config);
   body.read("language", made.config.language);
   body.read("dedup", dedup);
   body.read("threshold", threshold);
@@ -70,6 +91,10 @@ Result<NewIndex> new_index_in(const Request& request) {
   KIN_RETURN_IF_ERROR(search::check_name(made.name));
   KIN_TRY(made.config.main.distance, search::distance_named(distance));
   KIN_RETURN_IF_ERROR(search::choose_vectors(made.config, embed, dimension));
+  if (!storage.empty()) {
+    KIN_TRY(made.config.main.storage, search::storage_named(storage));
+  }
+  for (search::SpaceConfig& space : made.config.more) space.bits = made.config.main.bits;
   if (!dedup.empty()) {
     made.config.dedup.emplace();
     KIN_TRY(made.config.dedup->action, search::action_named(dedup));

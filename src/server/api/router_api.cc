@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "server/api/index_answers.h"
 #include "server/api/index_requests.h"
+#include "server/api/routed_json.h"
 #include "server/tenants/names.h"
 
 namespace kin::server {
@@ -14,88 +15,14 @@ namespace {
 
 constexpr std::uint32_t kUsualPartitions = 64;
 
-// Sums over the shards that answer.
-void write_sums(JsonWriter& json, const std::vector<Result<router::StatsReply>>& replies) {
-  index::Counters all;
-  std::uint64_t text_bytes = 0;
-  for (const auto& reply : replies) {
-    if (!reply) continue;
-    all.entities += reply->stats.counters.entities;
-    all.edges += reply->stats.counters.edges;
-    all.fragments += reply->stats.counters.fragments;
-    text_bytes += reply->stats.text_bytes;
-  }
-  json.field("documents", all.entities).field("edges", all.edges);
-  json.field("fragments", all.fragments).field("text_bytes", text_bytes);
-}
-
-// An index and its shards: where they are, what they own, whether they answer.
-void write_index(JsonWriter& json, const std::string& name, RoutedIndex& index) {
-  const router::ShardMap map = index.shards().map();
-  const auto health = index.shards().health();
-  json.begin_object().field("name", name).field("epoch", map.epoch);
-  json.field("partitions", static_cast<std::uint64_t>(map.partitions.size()));
-  write_sums(json, index.shards().stats());
-  json.key("shards").begin_array();
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
-    const auto owned = static_cast<std::uint64_t>(map.partitions_of(shard).size());
-    json.begin_object().field("address", map.shards[shard]).field("partitions", owned);
-    if (health[shard]) {
-      json.field("last_lsn", health[shard]->last_lsn).field("epoch", health[shard]->epoch);
-    } else {
-      json.field("problem", health[shard].error().message);
-    }
-    json.end();
-  }
-  json.end().end();
-}
-
-void write_stats(JsonWriter& json, const index::ShardStats& stats) {
-  json.field("entities", stats.counters.entities).field("edges", stats.counters.edges);
-  json.field("fragments", stats.counters.fragments).field("text_documents", stats.text_documents);
-  json.field("disk_bytes", stats.truth.disk_bytes).field("text_bytes", stats.text_bytes);
-  std::uint64_t vectors = 0, pending = 0;
-  for (const index::SpaceStats& space : stats.spaces) {
-    vectors += space.vectors.vectors;
-    pending += space.vectors.pending;
-  }
-  json.field("vectors", vectors).field("pending_vectors", pending);
-  json.field("last_lsn", stats.last_lsn).field("checkpoint_lsn", stats.checkpoint_lsn);
-}
-
-// What the shards of an index hold, and how many entities each partition has.
 Result<Response> shards_answer(RoutedIndex& index, const Request&) {
-  const router::ShardMap map = index.shards().map();
-  const auto stats = index.shards().stats({.sizes = true});
-  JsonWriter json;
-  json.begin_object().field("epoch", map.epoch).key("shards").begin_array();
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
-    json.begin_object().field("address", map.shards[shard]);
-    if (stats[shard])
-      write_stats(json, stats[shard]->stats);
-    else
-      json.field("problem", stats[shard].error().message);
-    json.end();
-  }
-  json.end().key("partitions").begin_array();
-  for (std::uint32_t number = 0; number < map.partitions.size(); ++number) {
-    const std::uint32_t shard = map.partitions[number].shard;
-    json.begin_object().field("partition", number).field("shard", shard).key("entities");
-    if (!stats[shard]) {
-      json.null().end();
-      continue;
-    }
-    const auto& sizes = stats[shard]->sizes;
-    const auto size = sizes.find(index::PartitionId{number});
-    json.value(size == sizes.end() ? std::uint64_t{0} : size->second).end();
-  }
-  return json_response(200, json.end().end().take());
+  return json_response(200, shards_json(index));
 }
 
 Result<Response> index_answer(int status, const std::string& name, RoutedIndex& index) {
   JsonWriter json;
   json.begin_object().key("index");
-  write_index(json, name, index);
+  write_routed_index(json, name, index);
   return json_response(status, json.end().take());
 }
 
@@ -125,7 +52,7 @@ Result<Response> list_answer(RoutedIndexes& indexes, const Request& request) {
     const auto shown = shown_to(request, name);
     if (!shown) continue;
     KIN_TRY(const auto index, indexes.open(name));
-    write_index(json, *shown, *index);
+    write_routed_index(json, *shown, *index);
   }
   return json_response(200, json.end().end().take());
 }
@@ -139,6 +66,13 @@ Result<Response> create_answer(RoutedIndexes& indexes, const Request& request) {
                                             .sample = std::move(made.sample)}));
   KIN_TRY(const auto index, indexes.open(name));
   return index_answer(201, made.name, *index);
+}
+
+Result<Response> drop_answer(RoutedIndexes& indexes, const Request& request,
+                             const std::string& name) {
+  KIN_TRY(const std::string full, name_for(request, name));
+  KIN_RETURN_IF_ERROR(indexes.drop(full));
+  return Response{.status = 204};
 }
 
 // How many of the documents are not in the index yet.
@@ -215,7 +149,12 @@ Result<Response> ask_index(RoutedIndexes& indexes, const Request& request, const
                            const Ask& ask) {
   KIN_TRY(const std::string full, name_for(request, name));
   KIN_TRY(const auto index, indexes.open(full));
-  return ask(*index, request);
+  auto answer = ask(*index, request);
+  if (answer.ok() || answer.error().code == Code::kInvalidArgument) return answer;
+  const auto gone = indexes.forget_if_gone(full);
+  if (!gone.ok() || !*gone) return answer;
+  KIN_TRY(const auto other, indexes.open(full));
+  return ask(*other, request);
 }
 
 // A route about one index. Its handler waits for nodes.
@@ -257,6 +196,13 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants
                     return or_error(ask_index(indexes, request, name, show), Blame::kRemote);
                   },
               .lane = Lane::kSlow});
+  routes.add({.method = "DELETE",
+              .pattern = "/api/v1/indexes/{name}",
+              .named_handler =
+                  [&indexes](const Request& request, const std::string& name) {
+                    return or_error(drop_answer(indexes, request, name), Blame::kRemote);
+                  },
+              .lane = Lane::kSlow});
   Route add = about_index(indexes, "POST", "/documents",
                           [tenants](RoutedIndex& index, const Request& request) {
                             return add_answer(index, request, tenants);
@@ -266,6 +212,7 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants
   routes.add(about_index(indexes, "GET", "/shards", shards_answer));
   routes.add(about_index(indexes, "GET", "/documents", list_documents_answer));
   routes.add(about_index(indexes, "POST", "/check", check_answer));
+  routes.add(about_index(indexes, "GET", "/neighbours", neighbours_answer<RoutedIndex>));
   routes.add(about_index(indexes, "GET", "/path", path_answer<RoutedIndex>));
   routes.add(about_index(indexes, "GET", "/document", document_answer<RoutedIndex>));
   routes.add(about_index(indexes, "DELETE", "/document", remove_answer<RoutedIndex>));

@@ -46,7 +46,7 @@ Result<NodeFolder::Served> NodeFolder::open_shard(const std::string& name,
 Result<std::shared_ptr<router::ShardHost>> NodeFolder::find(const std::string& index) {
   const std::lock_guard lock(mutex_);
   const auto found = served_.find(index);
-  if (found != served_.end()) return found->second.host;
+  if (found != served_.end() && !found->second.dropped) return found->second.host;
   return Error{Code::kNotFound, fmt::format("the node has no shard of an index \"{}\"", index)};
 }
 
@@ -63,6 +63,7 @@ Status NodeFolder::discard(const std::string& name) const {
 Status NodeFolder::create(const rpc::ServedIndex& index) {
   KIN_RETURN_IF_ERROR(check_full_name(index.name));
   const std::lock_guard creating(creating_);
+  KIN_RETURN_IF_ERROR(finish_drop(index.name));
   std::shared_ptr<router::ShardHost> left;  // by an index that did not come about
   {
     const std::lock_guard lock(mutex_);
@@ -93,23 +94,69 @@ Status NodeFolder::create(const rpc::ServedIndex& index) {
   return Done{};
 }
 
+Status NodeFolder::drop(const std::string& index, const Hash128& shard) {
+  const std::lock_guard creating(creating_);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = served_.find(index);
+    if (found == served_.end()) return Done{};
+    if (found->second.host->identity() != shard)
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("the node's shard of \"{}\" is another one, and stays", index)};
+    found->second.dropped = true;
+  }
+  // Without its settings the folder does not count after a restart.
+  std::error_code problem;
+  fs::remove(folder_ / index / search::kConfigName, problem);
+  if (problem)
+    return Error{Code::kUnavailable,
+                 fmt::format("{}: {}", (folder_ / index).string(), problem.message())};
+  return finish_drop(index);
+}
+
+Status NodeFolder::finish_drop(const std::string& name) {
+  std::shared_ptr<router::ShardHost> host;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = served_.find(name);
+    if (found == served_.end() || !found->second.dropped) return Done{};
+    if (found->second.host.use_count() > 1)
+      return Error{Code::kUnavailable,
+                   fmt::format("the shard of \"{}\" is still in use; try again", name)};
+    host = std::move(found->second.host);
+    served_.erase(found);
+  }
+  KIN_RETURN_IF_ERROR(host->close());
+  host.reset();
+  return discard(name);
+}
+
 Result<std::vector<rpc::ServedIndex>> NodeFolder::list() {
-  const std::lock_guard lock(mutex_);
   std::vector<rpc::ServedIndex> all;
-  for (const auto& [name, served] : served_)
+  for (const auto& [name, served] : served())
     all.push_back({.name = name, .settings = served.settings});
   return all;
 }
 
 std::map<std::string, NodeFolder::Served> NodeFolder::served() {
   const std::lock_guard lock(mutex_);
-  return served_;
+  std::map<std::string, Served> all;
+  for (const auto& [name, served] : served_) {
+    if (!served.dropped) all.emplace(name, served);
+  }
+  return all;
 }
 
 std::vector<NamedStats> NodeFolder::stats() {
   std::vector<NamedStats> all;
   for (const auto& [name, shard] : served())
     all.push_back({.index = name, .stats = shard.host->shard().stats()});
+  return all;
+}
+
+std::map<std::string, router::PartitionLoads> NodeFolder::loads() {
+  std::map<std::string, router::PartitionLoads> all;
+  for (const auto& [name, shard] : served()) all.emplace(name, shard.host->loads());
   return all;
 }
 

@@ -38,9 +38,12 @@ class NodeFolder final : public rpc::ServedIndexes {
   // that a node cannot serve. A shard with other settings that was never told what it owns is what
   // an index left that did not come about, and is replaced.
   Status create(const rpc::ServedIndex& index) override;
+  Status drop(const std::string& index, const Hash128& shard) override;
   Result<std::vector<rpc::ServedIndex>> list() override;
 
   std::vector<NamedStats> stats();
+  // The loads of partitions, by index.
+  std::map<std::string, router::PartitionLoads> loads();
 
   // Does one piece of background work for every shard.
   Result<StepOutcome> step();
@@ -51,12 +54,15 @@ class NodeFolder final : public rpc::ServedIndexes {
   struct Served {
     std::string settings = {};
     std::shared_ptr<router::ShardHost> host = {};
+    bool dropped = false;  // nobody is served any more; it goes when those who have it are done
   };
   NodeFolder(std::filesystem::path folder, Clock& clock, DrawIdentity draw)
       : folder_(std::move(folder)), clock_(clock), draw_(std::move(draw)) {}
-  // All shards as they are now, so that nobody waits for work on one of them.
+  // All shards that are served as they are now, so that nobody waits for work on one of them.
   std::map<std::string, Served> served();
   Result<Served> open_shard(const std::string& name, const std::string& settings) const;
+  // Removes a dropped shard that nobody uses any more. With creating_ held.
+  Status finish_drop(const std::string& name);
   // Removes the files of a shard that belongs to no index.
   Status discard(const std::string& name) const;
 

@@ -17,7 +17,7 @@ Page page_of(PageKind kind) {
   switch (kind) {
     case PageKind::kReader:
       return {.file = "/index.html", .addresses = {"/", "/story/{id}", "/feeds", "/search"}};
-    case PageKind::kShards: return {.file = "/shards.html", .addresses = {"/", "/shards"}};
+    case PageKind::kShards: return {.file = "/shards.html", .addresses = {"/", "/shards", "/search"}};
   }
   return {};
 }

@@ -21,7 +21,7 @@ std::span<const Asset> embedded_assets();
 
 enum class PageKind {
   kReader,  // of `kindred serve`: /index.html, at "/", "/story/{id}", "/feeds", "/search"
-  kShards,  // of `kindred router`: /shards.html, at "/" and "/shards"
+  kShards,  // of `kindred router`: /shards.html, at "/", "/shards" and "/search"
 };
 
 // Adds a route for each file, and for the page's own addresses. Files under /assets/ have a hash in

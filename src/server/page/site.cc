@@ -88,6 +88,8 @@ Site::Site(GateOptions options) : gatekeeper_(std::move(options)) {
                  JsonWriter json;
                  json.begin_object().field("token", !token.empty()).key("feed_token");
                  token.empty() ? json.null() : json.value(token);
+                 json.key("indexes_at");
+                 indexes_at_.empty() ? json.null() : json.value(indexes_at_);
                  return json_response(200, json.end().take());
                }});
 }

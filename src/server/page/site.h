@@ -17,6 +17,8 @@ class Site {
   RouteTable& routes() { return routes_; }
   // The page that browsers get for a missing address, with status 404; other clients get JSON.
   void show_when_lost(Handler page) { lost_ = std::move(page); }
+  // The session tells that the indexes are those of the router or server there.
+  void show_indexes_at(std::string address) { indexes_at_ = std::move(address); }
   // Counts and logs all requests from now on. `watch` must outlive this.
   void show_to(Watch& watch) { watch_ = &watch; }
   // The Planner of HttpServer, which must not outlive this.
@@ -28,6 +30,7 @@ class Site {
   Gatekeeper gatekeeper_;
   RouteTable routes_;
   Handler lost_{};
+  std::string indexes_at_{};
   Watch* watch_ = nullptr;
 };
 

@@ -47,21 +47,28 @@ class SearchedRouter final : public search::Searched {
   }
   Result<index::ShardHits> search(const index::ShardQuery& query,
                                   const search::Showing* showing) const override {
-    router::SearchOptions options;
-    if (showing != nullptr)
-      options.show =
-          router::Show{.text = showing->marks, .snippets = {.length = search::kSnippetBytes}};
+    const router::SearchOptions options{.show = show_of(showing)};
     KIN_TRY(router::RoutedHits hits, router_.search(query, options));
     if (showing != nullptr) shown_ = std::move(hits.shown);
     return std::move(hits.found);
   }
   // Shows the hits that were searched for with `showing`.
   const router::Presented& shown() const { return shown_; }
-  Result<index::ShardHits> run(std::span<const index::Stage>) const override {
-    return Error{Code::kInvalidArgument, "an index on nodes does not run pipelines yet"};
+  Result<index::ShardHits> run(std::span<const index::Stage> stages,
+                               const search::Showing* showing) const override {
+    KIN_TRY(router::RoutedHits hits, router_.run_pipeline(stages, show_of(showing)));
+    shown_ = std::move(hits.shown);
+    return std::move(hits.found);
   }
 
  private:
+  static std::optional<router::Show> show_of(const search::Showing* showing) {
+    if (showing == nullptr) return {};
+    return router::Show{.text = showing->marks,
+                        .snippets = {.length = search::kSnippetBytes},
+                        .explain = showing->explain};
+  }
+
   router::Router& router_;
   std::span<const index::SpaceOptions> spaces_;
   std::shared_ptr<const index::VectorSource> source_;  // of the main space
@@ -288,14 +295,15 @@ Result<Answer> RoutedIndex::search(const Question& question) const {
   const SearchedRouter searched(*router_, options.spaces, source_);
   KIN_TRY(const search::Found found, search::find(searched, settings, question));
   Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
-  KIN_TRY(answer.hits, present(found.hits, searched.shown()));
+  KIN_TRY(answer.hits, present(found.hits, searched.shown(), question));
   const std::chrono::duration<double, std::milli> taken = clock_.steady_now() - start;
   answer.milliseconds = taken.count();
   return answer;
 }
 
 Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& found,
-                                                    const router::Presented& shown) const {
+                                                    const router::Presented& shown,
+                                                    const Question& question) const {
   // Edges and fragments are shown with the entities at their ends.
   std::vector<DocId> ends;
   for (const index::ShardHit& hit : found.hits) {
@@ -344,6 +352,10 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
       for (const index::GraphEdge& edge : from.trace->edges)
         hit.trace->edges.push_back(
             {keys.at(edge.id.from), keys.at(edge.id.to), edge.id.name, edge.weight});
+    }
+    if (question.explain) {
+      const bool is_explained = i < shown.explanations.size() && shown.explanations[i];
+      hit.why = search::reason_of(from.legs, is_explained ? &*shown.explanations[i] : nullptr);
     }
     hits.push_back(std::move(hit));
   }

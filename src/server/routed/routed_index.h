@@ -34,6 +34,8 @@ class RoutedIndex {
 
   const search::IndexConfig& config() const { return config_; }
   router::Router& shards() { return *router_; }
+  // Whether words can be searched by their meaning.
+  bool makes_vectors() const { return source_ != nullptr; }
 
   // Adds or replaces documents. On success all are durable and found by every later search, but for
   // refused near-duplicates. kInvalidArgument names a document that cannot be added, and nothing is
@@ -43,11 +45,13 @@ class RoutedIndex {
   // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 
-  // As SearchIndex::search(). kInvalidArgument for pipelines.
+  // As SearchIndex::search().
   Result<search::Answer> search(const search::Question& question) const;
   // With its links and fragments. Nothing if there is no such document.
   Result<std::optional<search::Document>> document(std::string_view id,
                                                    std::optional<index::Millis> as_of) const;
+  // As SearchIndex::neighbours().
+  Result<search::Neighbours> neighbours(const search::NeighboursQuestion& question) const;
   // As SearchIndex::path(); among paths of equal length any may be given.
   Result<std::optional<search::Path>> path(const search::PathQuestion& question) const;
 
@@ -72,7 +76,8 @@ class RoutedIndex {
   Result<std::unordered_map<DocId, std::string>> keys_of(std::vector<DocId> ids) const;
   Result<std::vector<search::Document>> linked(std::span<const index::About> abouts) const;
   Result<std::vector<search::AnswerHit>> present(const index::ShardHits& found,
-                                                 const router::Presented& shown) const;
+                                                 const router::Presented& shown,
+                                                 const search::Question& question) const;
 
   const search::IndexConfig config_;
   const std::unique_ptr<router::Router> router_;

@@ -15,6 +15,17 @@ std::string settings_key(const std::string& name) {
   return "settings/" + name;
 }
 
+constexpr std::chrono::milliseconds kPause{50};  // before a node is asked again
+
+Error no_index(const std::string& name) {
+  return {Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
+}
+
+// What the map of an index was, until all nodes have removed its shards.
+std::string dropped_key(const std::string& name) {
+  return "dropped/" + name;
+}
+
 // Stands for a node whose address in a map is not one.
 class NoClient final : public router::ShardClient {
  public:
@@ -55,7 +66,9 @@ Result<std::vector<std::string>> RoutedIndexes::names() {
   KIN_TRY(const auto maps, meta_.watch(prefix, 0, options_.routing.clock->steady_now()));
   std::vector<std::string> names;
   for (const router::MetaEntry& entry : maps.entries) {
-    if (entry.value) names.push_back(entry.key.substr(prefix.size()));
+    if (!entry.value) continue;
+    names.push_back(entry.key.substr(prefix.size()));
+    forget_unless(names.back(), &*entry.value);
   }
   return names;
 }
@@ -93,6 +106,7 @@ Status RoutedIndexes::create(const std::string& name, const Creation& creation) 
   KIN_TRY(const auto map, meta_.get(router::map_key(name)));
   if (map)
     return Error{Code::kFailedPrecondition, fmt::format("there is an index \"{}\" already", name)};
+  KIN_RETURN_IF_ERROR(finish_drop(name));
   KIN_TRY(Learnt learnt, learn(creation.config, creation.sample,
                                {.partitions = creation.partitions,
                                 .shards = options_.nodes.size(),
@@ -114,14 +128,78 @@ Status RoutedIndexes::create(const std::string& name, const Creation& creation) 
   return router::create_index(meta_, connect_to(name), std::move(made), options_.routing);
 }
 
+Status RoutedIndexes::drop(const std::string& name) {
+  KIN_RETURN_IF_ERROR(check_full_name(name));
+  const std::lock_guard creating(creating_);
+  KIN_TRY(const auto map, meta_.get(router::map_key(name)));
+  KIN_TRY(const auto mark, meta_.get(dropped_key(name)));
+  if (!map && !mark) return no_index(name);
+  if (map) {
+    // First the mark: the shards are known until they are removed, whenever this process ends.
+    KIN_TRY(const auto marked,
+            meta_.swap(dropped_key(name), mark ? mark->revision : 0, map->bytes));
+    const Error changed{Code::kUnavailable, "the map of the index changed meanwhile; try again"};
+    if (!marked) return changed;
+    KIN_TRY(const auto removed, meta_.swap(router::map_key(name), map->revision, std::nullopt));
+    if (!removed) return changed;
+    const std::lock_guard lock(mutex_);
+    opened_.erase(name);
+  }
+  return finish_drop(name);
+}
+
+Status RoutedIndexes::finish_drop(const std::string& name) {
+  KIN_TRY(const auto mark, meta_.get(dropped_key(name)));
+  if (!mark) return Done{};
+  KIN_TRY(const router::ShardMap map, router::decode_shard_map(mark->bytes));
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
+    KIN_RETURN_IF_ERROR(drop_shard(map.shards[shard], name, map.identity_of(shard)));
+  // Another router may have done the same.
+  KIN_TRY([[maybe_unused]] const auto removed,
+          meta_.swap(dropped_key(name), mark->revision, std::nullopt));
+  return Done{};
+}
+
+Status RoutedIndexes::drop_shard(const std::string& address, const std::string& name,
+                                 const Hash128& shard) {
+  KIN_TRY(const auto node, connection(address));
+  Clock& clock = *options_.routing.clock;
+  const SteadyTime end = clock.steady_now() + options_.routing.timeout;
+  for (;;) {
+    const Status dropped = node->drop_index(name, shard);
+    const bool may_help = !dropped.ok() && dropped.error().code == Code::kUnavailable;
+    if (!may_help || clock.steady_now() >= end) return dropped;
+    clock.sleep_for(kPause);
+  }
+}
+
+bool RoutedIndexes::forget_unless(const std::string& name, const router::MetaValue* map) {
+  const std::lock_guard lock(mutex_);
+  const auto known = opened_.find(name);
+  if (known == opened_.end()) return false;
+  Opened& found = known->second;
+  if (map != nullptr && found.revision != map->revision) {
+    const auto decoded = router::decode_shard_map(map->bytes);
+    if (decoded && decoded->identity_of(0) == found.first) found.revision = map->revision;
+  }
+  if (map != nullptr && found.revision == map->revision) return false;
+  opened_.erase(known);
+  return true;
+}
+
+Result<bool> RoutedIndexes::forget_if_gone(const std::string& name) {
+  KIN_TRY(const auto map, meta_.get(router::map_key(name)));
+  return forget_unless(name, map ? &*map : nullptr);
+}
+
 Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto known = opened_.find(name); known != opened_.end()) return known->second;
+    if (const auto known = opened_.find(name); known != opened_.end()) return known->second.index;
   }
   KIN_RETURN_IF_ERROR(check_full_name(name));
   KIN_TRY(const auto map, map_of(name));
-  if (!map) return Error{Code::kNotFound, fmt::format("there is no index \"{}\"", name)};
+  if (!map) return no_index(name);
   KIN_TRY(search::IndexConfig config, search::decode_config(map->settings));
   KIN_TRY(const index::ShardOptions shard, search::node_shard_options(config));
   router::RouterOptions routing = options_.routing;
@@ -130,11 +208,12 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
   KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
   KIN_TRY(auto embedder, embedder_of(*map, config));
   const std::lock_guard lock(mutex_);
-  auto& index = opened_[name];
-  if (!index)
-    index = std::make_shared<RoutedIndex>(std::move(config), std::move(router),
-                                          std::move(embedder), *options_.routing.clock);
-  return index;
+  Opened& opened = opened_[name];
+  if (!opened.index)
+    opened = {.index = std::make_shared<RoutedIndex>(std::move(config), std::move(router),
+                                                     std::move(embedder), *options_.routing.clock),
+              .first = map->identity_of(0)};
+  return opened.index;
 }
 
 Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix) {

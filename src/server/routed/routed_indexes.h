@@ -44,8 +44,14 @@ class RoutedIndexes {
   // kFailedPrecondition if the name is taken, or nodes cannot serve such an index; kUnavailable if
   // a node does not answer. Then it can be tried again. The errors of learn().
   Status create(const std::string& name, const Creation& creation);
-  // kNotFound if there is no such index.
+  // Removes an index from all nodes. From then on nobody finds it; kUnavailable if a node does not
+  // remove its shard yet: try again. Until that is done no index of the name can be made.
+  Status drop(const std::string& name);
+  // kNotFound if there is no such index. The meta store is asked the first time only.
   Result<std::shared_ptr<RoutedIndex>> open(const std::string& name);
+  // For a request that failed: another router may have dropped the index, and made another of the
+  // same name. Then the next open() opens that one. True if the index was another one.
+  Result<bool> forget_if_gone(const std::string& name);
 
   // The sum over the shards of all indexes whose names begin so.
   struct Storage {
@@ -63,12 +69,25 @@ class RoutedIndexes {
   Result<std::shared_ptr<const embed::Embedder>> embedder_of(const router::ShardMap& map,
                                                              const search::IndexConfig& config);
 
+  // Removes the shards of an index that has no map any more.
+  Status finish_drop(const std::string& name);
+  Status drop_shard(const std::string& address, const std::string& name, const Hash128& shard);
+
+  // An index, and which of those that have had its name.
+  struct Opened {
+    std::shared_ptr<RoutedIndex> index = {};
+    std::uint64_t revision = 0;  // of a map that is known to be its own
+    Hash128 first = {};          // identity of its first shard, which no other index has
+  };
+  // Forgets an opened index whose map is not this one, or which has none; true if it did.
+  bool forget_unless(const std::string& name, const router::MetaValue* map);
+
   router::MetaStore& meta_;
   const RoutedOptions options_;
-  std::mutex creating_;
+  std::mutex creating_;  // held while an index is made or dropped
   std::mutex mutex_;  // guards what follows
   std::map<std::string, std::shared_ptr<rpc::NodeConnection>> connections_;
-  std::map<std::string, std::shared_ptr<RoutedIndex>> opened_;
+  std::map<std::string, Opened> opened_;
 };
 
 }  // namespace kin::server

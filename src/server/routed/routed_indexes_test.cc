@@ -71,10 +71,13 @@ class RoutedIndexesTest : public testing::Test {
 
   // As another router has them.
   std::unique_ptr<RoutedIndexes> open_indexes() {
+    return std::make_unique<RoutedIndexes>(*meta_, options());
+  }
+  RoutedOptions options() const {
     RoutedOptions options;
     for (const auto& node : nodes_)
       options.nodes.push_back("127.0.0.1:" + std::to_string(node->port()));
-    return std::make_unique<RoutedIndexes>(*meta_, std::move(options));
+    return options;
   }
 
   RoutedIndexes::Creation creation(const std::string& embed, std::uint32_t dimension,
@@ -107,6 +110,58 @@ std::set<std::string> keys_of(const index::ShardHits& found) {
   std::set<std::string> keys;
   for (const index::ShardHit& hit : found.hits) keys.insert(to_string(hit.doc.id));
   return keys;
+}
+
+TEST_F(RoutedIndexesTest, ADroppedIndexIsGoneForEveryRouter) {
+  const RoutedIndexes::Creation plain = creation("none", 0, {});
+  make(plain, with_texts(40));
+  const auto others = open_indexes();
+  ASSERT_TRUE(others->open("things").ok());
+  const Status dropped = indexes_->drop("things");
+  ASSERT_TRUE(dropped.ok()) << dropped.error().message;
+  EXPECT_EQ(indexes_->drop("things").error().code, Code::kNotFound);
+  EXPECT_EQ(indexes_->open("things").error().code, Code::kNotFound);
+  EXPECT_TRUE(indexes_->names()->empty());
+  for (const char* node : {"a", "b", "c", "d"})
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / node / "things")) << node;
+  // Another router notices when it needs to.
+  const auto stale = *others->open("things");
+  EXPECT_FALSE(stale->search({.text = "tide"}).ok());
+  EXPECT_TRUE(*others->forget_if_gone("things"));
+  EXPECT_EQ(others->open("things").error().code, Code::kNotFound);
+}
+
+TEST_F(RoutedIndexesTest, AnIndexThatIsMadeAgainHasNothingOfTheOldOne) {
+  const RoutedIndexes::Creation plain = creation("none", 0, {});
+  make(plain, with_texts(40));
+  const auto others = open_indexes();
+  const auto old = *others->open("things");
+  EXPECT_FALSE(*others->forget_if_gone("things"));
+  ASSERT_TRUE(indexes_->drop("things").ok());
+  const auto made = make(plain, with_texts(2));
+  EXPECT_EQ(made->search({.text = "*"})->count, 2U);
+  EXPECT_FALSE(old->search({.text = "*"}).ok());  // other shards than it means
+  EXPECT_THAT(*others->names(), testing::ElementsAre("things"));
+  EXPECT_EQ((*others->open("things"))->search({.text = "*"})->count, 2U);
+}
+
+TEST_F(RoutedIndexesTest, WhatANodeCouldNotDropIsDroppedBeforeTheNameIsUsedAgain) {
+  const RoutedIndexes::Creation plain = creation("none", 0, {});
+  make(plain, with_texts(40));
+  const std::uint16_t port = nodes_[2]->port();
+  ASSERT_TRUE(nodes_[2]->stop().ok());
+  RoutedOptions hasty = options();
+  hasty.routing.timeout = std::chrono::milliseconds{50};
+  indexes_ = std::make_unique<RoutedIndexes>(*meta_, hasty);
+  EXPECT_EQ(indexes_->drop("things").error().code, Code::kUnavailable);
+  EXPECT_EQ(indexes_->open("things").error().code, Code::kNotFound);
+  EXPECT_EQ(indexes_->create("things", plain).error().code, Code::kUnavailable);
+  auto node = NodeService::start({.port = port, .folder = folder_.path() / "c"});
+  ASSERT_TRUE(node.ok()) << node.error().message;
+  nodes_[2] = std::move(*node);
+  indexes_ = open_indexes();
+  const auto made = make(plain, with_texts(3));
+  EXPECT_EQ(made->search({.text = "*"})->count, 3U);
 }
 
 TEST_F(RoutedIndexesTest, ASampleOfVectorsLetsSearchesPassOverNodes) {

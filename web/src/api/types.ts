@@ -104,6 +104,8 @@ export interface Session {
   token: boolean;
   /** For addresses of the timeline as a feed. */
   feed_token: string | null;
+  /** The address of the router that has the indexes; null: they are this server's own. */
+  indexes_at: string | null;
 }
 
 export interface News {
@@ -330,6 +332,8 @@ export interface Partition {
   shard: number;
   /** Null if the shard does not answer. */
   entities: number | null;
+  /** Milliseconds of work in each second, averaged over the last minutes. Null if the shard does not answer. */
+  load: number | null;
 }
 
 export interface ShardsOfIndex {

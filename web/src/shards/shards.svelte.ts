@@ -1,6 +1,7 @@
 // The indexes of a router with what their shards hold, loaded again every few seconds.
 import { ApiError, getRoutedIndexes, getShards } from '../api/client';
 import type { Shard, ShardsOfIndex } from '../api/types';
+import { library } from '../state/library.svelte';
 
 export interface ShownIndex extends ShardsOfIndex {
   name: string;
@@ -9,13 +10,18 @@ export interface ShownIndex extends ShardsOfIndex {
 /** A shard that answers. */
 export const answers = (shard: Shard): shard is Exclude<Shard, { problem: string }> => !('problem' in shard);
 
+/** What the squares of partitions show. */
+export type Measure = 'entities' | 'load';
+
 const pause = 3_000;
 
 class Shards {
   indexes = $state.raw<ShownIndex[]>([]);
-  status = $state<'loading' | 'ready' | 'failed' | 'locked'>('loading');
+  status = $state<'loading' | 'ready' | 'failed'>('loading');
   problem = $state.raw<unknown>(null);
+  by = $state<Measure>('entities');
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #watched = false;
 
   /** Every address, and whether the node answers for all of its shards. */
   readonly nodes = $derived.by(() => {
@@ -25,26 +31,36 @@ class Shards {
     return nodes;
   });
 
-  start(): void {
-    // A page that nobody looks at asks nothing.
-    document.addEventListener('visibilitychange', () => void this.load());
-    void this.load();
+  /** Loads now and again until the function it returns is called. */
+  watch(): () => void {
+    this.#watched = true;
+    const load = () => void this.load();
+    document.addEventListener('visibilitychange', load);
+    load();
+    return () => {
+      this.#watched = false;
+      clearTimeout(this.#timer);
+      document.removeEventListener('visibilitychange', load);
+    };
   }
 
   async load(): Promise<void> {
     clearTimeout(this.#timer);
+    // A page that nobody looks at asks nothing.
     if (document.hidden) return;
     try {
       const names = (await getRoutedIndexes()).map(({ name }) => name);
       this.indexes = await Promise.all(names.map(async (name) => ({ name, ...(await getShards(name)) })));
       this.status = 'ready';
     } catch (error) {
-      const locked = error instanceof ApiError && error.code === 'unauthorised';
-      this.status = locked ? 'locked' : 'failed';
       this.problem = error;
-      if (locked) return;
+      if (error instanceof ApiError && error.code === 'unauthorised') {
+        library.locked = true;
+        return;
+      }
+      this.status = 'failed';
     }
-    this.#timer = setTimeout(() => void this.load(), pause);
+    if (this.#watched) this.#timer = setTimeout(() => void this.load(), pause);
   }
 }
 

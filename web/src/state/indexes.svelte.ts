@@ -18,6 +18,8 @@ class Indexes {
   broken = $state.raw<BrokenIndex[]>([]);
   status = $state<'loading' | 'ready' | 'failed'>('loading');
   problem = $state.raw<unknown>(null);
+  /** Address for `--at`, if this is the page of a router. */
+  at = $state('');
   #last = remembered();
 
   async load(): Promise<void> {

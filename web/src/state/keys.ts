@@ -1,19 +1,14 @@
 // The keyboard: single letters act on the story that has focus, or had it last.
 import { focusStory, hide, setRead, setStarred, showAgain, uniteWith } from './actions';
+import { everywhere, press, type Commands, type KeyHelp } from './key_press';
 import { refreshing } from './refreshing.svelte';
 import { searchPath } from './question';
 import { router, timelinePath } from './route.svelte';
 import { screenState } from './screen.svelte';
-import { search } from './search.svelte';
 import { searchCommands } from './search_keys';
 import { linkOf, stories } from './stories.svelte';
 import { timeline } from './timeline.svelte';
 import { toasts } from './toasts.svelte';
-
-export interface KeyHelp {
-  keys: string[];
-  text: string;
-}
 
 /** Keys that work in every view. */
 export const commonKeyHelp: KeyHelp[] = [
@@ -38,10 +33,6 @@ export const keyHelp: KeyHelp[] = [
   { keys: ['r'], text: 'Refresh' },
   { keys: ['a'], text: 'Add a feed' },
 ];
-
-// How long after g the second key counts.
-const patience = 1_500;
-let leader = -Infinity;
 
 /** The story the keys act on: of a list the selected one, of a story's own page that one. */
 function current(): number | null {
@@ -96,7 +87,8 @@ function escape(): void {
   }
 }
 
-const commands: Record<string, () => void> = {
+const commands: Commands = {
+  ...everywhere,
   j: () => void step(1),
   k: () => void step(-1),
   o: onStory(expand),
@@ -107,8 +99,6 @@ const commands: Record<string, () => void> = {
   z: () => toasts.undo(),
   r: () => void refreshing.start(),
   a: () => (screenState.adding = true),
-  '/': () => document.getElementById('search')?.focus(),
-  '?': () => (screenState.help = true),
   Escape: escape,
 };
 
@@ -120,32 +110,6 @@ const places: Record<string, string> = {
   d: searchPath({}),
 };
 
-const everywhere = { '?': commands['?']!, '/': commands['/']! };
 const here = () => (router.current.view === 'search' ? { ...everywhere, ...searchCommands } : commands);
 
-function typing(target: EventTarget | null): boolean {
-  const element = target as HTMLElement;
-  return Boolean(element?.isContentEditable || element?.closest?.('input:not([type=radio]), textarea, select'));
-}
-
-function commandFor(event: KeyboardEvent): (() => void) | undefined {
-  // Choices beside each other have arrows of their own.
-  if (event.key.startsWith('Arrow') && (event.target as Element).matches?.('input')) return undefined;
-  if (event.key === 'Enter') {
-    // Links and buttons have an Enter of their own.
-    const onArticle = (event.target as Element).matches?.('[data-story], [data-hit]');
-    return onArticle ? here().o : undefined;
-  }
-  const place = event.timeStamp - leader < patience ? places[event.key] : undefined;
-  leader = event.key === 'g' ? event.timeStamp : -Infinity;
-  return place ? () => router.go(place) : here()[event.key];
-}
-
-export function onKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (typing(event.target) || screenState.covered || search.question?.doc) return;
-  const command = commandFor(event);
-  if (!command) return;
-  event.preventDefault();
-  command();
-}
+export const onKey = (event: KeyboardEvent) => press(event, here(), places);

@@ -15,7 +15,7 @@ class Library {
   loaded = $state(false);
   /** The server asks for a token that this browser does not have. */
   locked = $state(false);
-  session = $state.raw<Session>({ token: false, feed_token: null });
+  session = $state.raw<Session>({ token: false, feed_token: null, indexes_at: null });
 
   readonly byId = $derived(new Map(this.feeds.map((feed) => [feed.id, feed])));
   readonly folders = $derived(foldersOf(this.feeds));

@@ -1,5 +1,5 @@
 // The keyboard on the search page: single letters act on the result that has focus, or had it last.
-import type { KeyHelp } from './keys';
+import type { Commands, KeyHelp } from './key_press';
 import { hitElement, search } from './search.svelte';
 
 export const searchKeyHelp: KeyHelp[] = [
@@ -36,7 +36,7 @@ function turn(what: 'why' | 'neighbours'): void {
   hitElement(search.selected)?.querySelector<HTMLElement>(`[data-turn=${what}]`)?.click();
 }
 
-export const searchCommands: Record<string, () => void> = {
+export const searchCommands: Commands = {
   j: next,
   ArrowDown: next,
   k: previous,
