@@ -16,12 +16,6 @@ set(KIN_TEST_TIMEOUT 1800)
 
 set(KIN_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wswitch -Wnon-virtual-dtor
   -Werror=unused-result -Werror=return-type -Werror=switch)
-# At -O3 GCC 12 warns falsely that the value of an empty std::optional is read, and about the size
-# of a std::string. The other builds and Clang keep these warnings.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  list(APPEND KIN_WARNINGS -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
-    -Wno-stringop-overread -Wno-restrict)
-endif()
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   add_compile_options(-g1)
 endif()
@@ -120,7 +114,7 @@ function(kin_layer room)
   if(BUILD_TESTING AND fuzzers)
     kin_room_fuzzers(${room} "${fuzzers}" "${ARG_LIBS}")
   endif()
-  if(benches AND CMAKE_BUILD_TYPE STREQUAL "Release" AND BUILD_TESTING)
+  if(benches AND KIN_BENCHES AND BUILD_TESTING)
     find_package(benchmark REQUIRED)
     add_executable(kin_${room}_bench ${benches})
     kin_configure(kin_${room}_bench)
