@@ -49,6 +49,8 @@ Examples:
   kindred-bench text --collection scifact --articles .deps/bench/reuters
   kindred-bench vectors --set glove
   kindred-bench shard --entities 340000
+  kindred-bench nodes --rounds 3
+  kindred-bench same --collection scifact --articles .deps/bench/reuters --vectors .deps/bench
 
 Generated corpora are the same in every run. They are written to a temporary folder and removed.
 `kindred-bench NAME --help` shows the options of a benchmark.)";
@@ -83,6 +85,33 @@ template <typename Path>
 void add_temp_flag(CLI::App& verb, std::optional<Path>& folder) {
   verb.add_option("--temp", folder, "Folder to work in (default: the system's temporary folder)")
       ->type_name("DIR");
+}
+
+void add_threads_flag(CLI::App& verb, int& threads) {
+  verb.add_option("--threads", threads, "Number of threads (default: one per core)")
+      ->type_name("N")
+      ->check(whole_number(0, 1024));
+}
+
+void add_rounds_flag(CLI::App& verb, int& rounds) {
+  with_count(verb.add_option("--rounds", rounds, "How often each program is run"), 1, 100);
+}
+
+void add_runs_flag(CLI::App& verb, int& runs) {
+  with_count(verb.add_option("--runs", runs, "How often the time is measured"), 1, 100);
+}
+
+template <typename Path>
+void add_articles_flag(CLI::App& verb, Path& folder) {
+  verb.add_option("--articles", folder,
+                  "Where scripts/setup --bench put Reuters-21578 (.deps/bench/reuters)")
+      ->type_name("DIR");
+}
+
+void add_vectors_flag(CLI::App& verb, std::filesystem::path& folder) {
+  verb.add_option("--data", folder, "Where scripts/setup --bench put the vectors")
+      ->type_name("DIR")
+      ->capture_default_str();
 }
 
 CLI::App* add_sketch(CLI::App& bench, BenchArguments& arguments) {
@@ -122,10 +151,8 @@ void add_run_options(CLI::App& verb, DedupBench& bench) {
   add_corpus_options(verb, bench.corpus);
   with_choice(verb.add_option("--format", bench.format, "parquet or jsonl"), {"parquet", "jsonl"});
   add_temp_flag(verb, bench.folder);
-  verb.add_option("--threads", bench.threads, "Number of threads (default: one per core)")
-      ->type_name("N")
-      ->check(whole_number(0, 1024));
-  with_count(verb.add_option("--rounds", bench.rounds, "How often each program is run"), 1, 100);
+  add_threads_flag(verb, bench.threads);
+  add_rounds_flag(verb, bench.rounds);
 }
 
 CLI::App* add_dedup(CLI::App& bench, BenchArguments& arguments) {
@@ -153,10 +180,8 @@ CLI::App* add_speed(CLI::App& bench, BenchArguments& arguments) {
       ->check(number(0.001, 100))
       ->capture_default_str();
   add_temp_flag(*verb, speed.folder);
-  verb->add_option("--threads", speed.threads, "Number of threads (default: one per core)")
-      ->type_name("N")
-      ->check(whole_number(0, 1024));
-  with_count(verb->add_option("--rounds", speed.rounds, "How often each program is run"), 1, 100);
+  add_threads_flag(*verb, speed.threads);
+  add_rounds_flag(*verb, speed.rounds);
   return verb;
 }
 
@@ -223,7 +248,7 @@ CLI::App* add_stories(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--meaning", stories.meaning, "Word vectors, as for `kindred stories group`")
       ->type_name("MODEL")
       ->capture_default_str();
-  with_count(verb->add_option("--runs", stories.runs, "How often the time is measured"), 1, 100);
+  add_runs_flag(*verb, stories.runs);
   with_count(verb->add_option("--many", stories.many, "Headlines of the measurement with many"), 1,
              10'000'000);
   verb->add_flag("--tune", stories.tune,
@@ -248,13 +273,10 @@ CLI::App* add_text(CLI::App& bench, BenchArguments& arguments) {
   verb->add_option("--collection", text.collections,
                    "Folder with docs.jsonl or corpus.jsonl, queries.jsonl and qrels.tsv")
       ->type_name("DIR");
-  verb->add_option("--articles", text.articles,
-                   "Folder with Reuters-21578 as JSON (scripts/setup --bench puts it into "
-                   ".deps/bench/reuters)")
-      ->type_name("DIR");
+  add_articles_flag(*verb, text.articles);
   with_count(verb->add_option("--queries", text.queries, "Number of queries over the articles"), 1,
              1'000'000);
-  with_count(verb->add_option("--runs", text.runs, "How often the time is measured"), 1, 100);
+  add_runs_flag(*verb, text.runs);
   verb->add_option("--k1", text.options.ranking.k1, "k1 of BM25: how much a repeated word counts")
       ->type_name("N")
       ->check(number(0, 100))
@@ -284,9 +306,7 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
       ->check(one_of({"glove", "mnist", "glove-all"}))
       ->type_name("SETS")
       ->capture_default_str();
-  verb->add_option("--data", vectors.folder, "Where scripts/setup --bench put the vectors")
-      ->type_name("DIR")
-      ->capture_default_str();
+  add_vectors_flag(*verb, vectors.folder);
   with_choice(
       verb->add_option("--peer", arguments.vectors_peer, "Peer to compare with: hnswlib or none"),
       {"hnswlib", "none"});
@@ -295,7 +315,7 @@ CLI::App* add_vectors(CLI::App& bench, BenchArguments& arguments) {
       ->type_name("1..8")
       ->check(whole_number(1, 8));
   with_count(verb->add_option("--cell", vectors.cell_size, "Vectors per cell"), 8, 1000);
-  with_count(verb->add_option("--runs", vectors.runs, "How often the time is measured"), 1, 100);
+  add_runs_flag(*verb, vectors.runs);
   return verb;
 }
 
@@ -307,9 +327,7 @@ CLI::App* add_shard(CLI::App& bench, BenchArguments& arguments) {
              100'000'000);
   with_count(verb->add_option("--batch", shard.batch, "Entities per batch"), 1, 100'000);
   with_count(verb->add_option("--words", shard.words, "Words per text"), 1, 100'000);
-  verb->add_option("--data", shard.vectors, "Where scripts/setup --bench put the vectors")
-      ->type_name("DIR")
-      ->capture_default_str();
+  add_vectors_flag(*verb, shard.vectors);
   add_temp_flag(*verb, shard.folder);
   verb->add_flag("--near-duplicates", shard.near_duplicates,
                  "Detect near-duplicates while inserting");
@@ -320,9 +338,7 @@ CLI::App* add_nodes(CLI::App& bench, BenchArguments& arguments) {
   NodesBench& nodes = arguments.nodes;
   CLI::App* verb = bench.add_subcommand(
       "nodes", "A router over nodes: overhead of a question, processor time, durable inserts");
-  verb->add_option("--articles", nodes.articles, "Where scripts/setup --bench put Reuters-21578")
-      ->type_name("DIR")
-      ->capture_default_str();
+  add_articles_flag(*verb, nodes.articles);
   with_count(verb->add_option("--queries", nodes.queries, "Number of questions"), 1, 1'000'000);
   with_count(verb->add_option("--batch", nodes.batch, "Documents per request"), 1, 10'000);
   with_count(verb->add_option("--callers", nodes.callers, "Requests under way while adding"), 1,
@@ -331,6 +347,7 @@ CLI::App* add_nodes(CLI::App& bench, BenchArguments& arguments) {
       ->delimiter(',')
       ->type_name("N,N…")
       ->capture_default_str();
+  with_count(verb->add_option("--rounds", nodes.rounds, "How often inserts are measured"), 1, 100);
   add_temp_flag(*verb, nodes.folder);
   return verb;
 }
@@ -344,8 +361,7 @@ CLI::App* add_same(CLI::App& bench, BenchArguments& arguments) {
                    "repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  verb->add_option("--articles", same.articles, "Where scripts/setup --bench put Reuters-21578")
-      ->type_name("DIR");
+  add_articles_flag(*verb, same.articles);
   verb->add_option("--model", same.model,
                    "A model2vec model for questions by words and vectors (default: none are asked)")
       ->type_name("DIR");
@@ -372,9 +388,7 @@ CLI::App* add_fingerprints(CLI::App& bench, BenchArguments& arguments) {
   with_count(verb->add_option("--rounds", fingerprints.rounds, "Corpora, one after the other"), 1,
              1'000);
   add_temp_flag(*verb, fingerprints.folder);
-  verb->add_option("--threads", fingerprints.threads, "Number of threads (default: one per core)")
-      ->type_name("N")
-      ->check(whole_number(0, 1024));
+  add_threads_flag(*verb, fingerprints.threads);
   return verb;
 }
 

@@ -4,7 +4,7 @@ acknowledged survives kills of nodes and of the router, and callers without the 
 
 usage: nodes_test.py KINDRED [CYCLES]
 
-CYCLES (default 3) is how often a node is killed while documents are added. KILL_SEED draws other moments.
+CYCLES (default 3) is how often a node or the router is killed while documents are added. KILL_SEED draws other moments.
 """
 import http.client
 import json
@@ -323,25 +323,35 @@ def check_command_line(kindred, scratch, router, made, kept):
 
 
 class Adding:
-    """Adds documents until it is stopped, and knows which are acknowledged."""
+    """Adds documents through a router, which may be away, until it is stopped; knows which are acknowledged."""
 
-    def __init__(self, router):
-        self.router, self.acknowledged, self.attempts, self.stopped = router, [], 0, False
+    def __init__(self, router, name="kept"):
+        self.router, self.name, self.acknowledged, self.attempts, self.stopped = router, name, [], 0, False
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
     def run(self):
         while not self.stopped:
-            batch = [{"id": f"kept-{self.attempts}-{i}", "title": "kept", "text": f"number{self.attempts} tide"}
-                     for i in range(20)]
             self.attempts += 1
-            status, _ = ask(self.router, "POST", "/api/v1/indexes/papers/documents", {"documents": batch})
-            if status == 200:
-                self.acknowledged += [one["id"] for one in batch]
+            self.acknowledged += add_batch(self.router, f"{self.name}-{self.attempts}")
+
+    def await_more(self, count=1):
+        known = len(self.acknowledged)
+        wait_until(f"{self.name} acknowledges", lambda: len(self.acknowledged) >= known + count)
 
     def stop(self):
         self.stopped = True
         self.thread.join()
+
+
+def add_batch(router, name):
+    """The ids of 20 new documents, which go to all nodes; none if they are not acknowledged."""
+    batch = [{"id": f"{name}-{i}", "title": "kept", "text": f"{name} tide"} for i in range(20)]
+    try:
+        status, _ = ask(router, "POST", "/api/v1/indexes/papers/documents", {"documents": batch})
+    except (OSError, http.client.HTTPException):
+        return []  # the router was killed
+    return [one["id"] for one in batch] if status == 200 else []
 
 
 def wait_until(what, condition):
@@ -351,21 +361,42 @@ def wait_until(what, condition):
         time.sleep(0.02)
 
 
+class Restarts:
+    """Kills servers and starts them again; measures how long it takes until a search of all nodes and a write are
+    answered."""
+
+    def __init__(self):
+        self.seconds, self.acknowledged = [], []
+
+    def kill(self, server, router):
+        server.kill()
+        begin = time.monotonic()
+        server.start()
+        wait_until("searches are answered", lambda: ask(router, "GET", "/api/v1/indexes/papers/search?q=tide")[0] == 200)
+        added = []
+        wait_until("documents are acknowledged", lambda: added.extend(add_batch(router, f"restart-{len(self.seconds)}")) or added)
+        self.seconds.append(time.monotonic() - begin)
+        self.acknowledged += added
+
+    def told(self):
+        usual = sorted(self.seconds)[len(self.seconds) // 2]
+        return f"service was back after {usual:.2f} s mostly, {max(self.seconds):.2f} s at most"
+
+
 def check_kills(router, nodes, cycles):
-    """A killed node loses nothing that was acknowledged."""
+    """Killed nodes and routers lose nothing that was acknowledged. Every fifth kill is the router's."""
     draw = random.Random(int(os.environ.get("KILL_SEED", "1")))
-    adding = Adding(router)
-    for _ in range(cycles):
-        known = len(adding.acknowledged)
-        wait_until("documents are acknowledged", lambda: len(adding.acknowledged) > known + draw.randint(0, 200))
-        node = draw.choice(nodes)
-        node.kill()
-        node.start()
-    known = len(adding.acknowledged)
-    wait_until("documents are acknowledged again", lambda: len(adding.acknowledged) > known)
-    adding.stop()
-    check_kept(router, adding.acknowledged)
-    return adding.acknowledged
+    adding, restarts = Adding(router), Restarts()
+    try:
+        for cycle in range(cycles):
+            adding.await_more(draw.randint(1, 200))
+            restarts.kill(router if cycle % 5 == 2 else draw.choice(nodes), router)
+        adding.await_more()
+    finally:
+        adding.stop()
+    kept = adding.acknowledged + restarts.acknowledged
+    check_kept(router, kept)
+    return kept, restarts
 
 
 def check_kept(router, ids):
@@ -418,10 +449,8 @@ def main():
             check_server_in_front(kindred, scratch, router)
             check_one_node(kindred, scratch, made)
             check_refusals(kindred, scratch, router, nodes)
-            kept = check_kills(router, nodes, cycles)
-            router.kill()
-            router.start()
-            check_kept(router, kept[:200] + [one["id"] for one in made[:50]])
+            kept, restarts = check_kills(router, nodes, cycles)
+            check_kept(router, [one["id"] for one in made[:50]])
             assert ask(router, "DELETE", "/api/v1/indexes/papers/document?id=doc-0")[0] == 204
             assert ask(router, "GET", "/api/v1/indexes/papers/document?id=doc-0")[0] == 404
             codes = [one.stop() for one in [router, *nodes]]
@@ -429,7 +458,7 @@ def main():
         finally:
             for one in [router, *nodes]:
                 one.process.kill()
-    print(f"nodes hold: {len(kept)} documents kept over {cycles} kills")
+    print(f"nodes hold: {len(kept)} documents kept over {cycles} kills; {restarts.told()}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 
-from nodes_test import TOKEN, Process, ask, must, wait_until
+from nodes_test import TOKEN, Adding, Process, Restarts, ask, check_kept, must, wait_until
 
 MEMBERS = 3
 NODES = 3
@@ -68,35 +68,6 @@ class Etcd:
         for member, process in enumerate(self.processes):
             if process is not None:
                 self.kill(member)
-
-
-class Adding:
-    """Adds documents through a router, which may be away, until it is stopped; knows which are acknowledged."""
-
-    def __init__(self, router, name):
-        self.router, self.name, self.acknowledged, self.attempts, self.stopped = router, name, [], 0, False
-        self.thread = threading.Thread(target=self.run)
-        self.thread.start()
-
-    def run(self):
-        while not self.stopped:
-            batch = [{"id": f"{self.name}-{self.attempts}-{i}", "title": "kept", "text": f"number{self.attempts} tide"}
-                     for i in range(10)]
-            self.attempts += 1
-            try:
-                status, _ = ask(self.router, "POST", f"{INDEXES}/papers/documents", {"documents": batch})
-            except OSError:
-                continue  # it was killed
-            if status == 200:
-                self.acknowledged += [one["id"] for one in batch]
-
-    def await_more(self, count=1):
-        known = len(self.acknowledged)
-        wait_until(f"{self.name} acknowledges", lambda: len(self.acknowledged) >= known + count)
-
-    def stop(self):
-        self.stopped = True
-        self.thread.join()
 
 
 def check_one_set_of_indexes(routers):
@@ -157,11 +128,6 @@ def check_without_etcd(kindred, scratch, etcd, routers, loads, arguments):
         assert {"late0", "late1"} <= {index["name"] for index in must(router, "GET", INDEXES)["indexes"]}
 
 
-def check_kept(router, ids):
-    lost = [one for one in ids if ask(router, "GET", f"{INDEXES}/papers/document?id={one}")[0] != 200]
-    assert not lost, f"{len(lost)} of {len(ids)} acknowledged documents are lost: {lost[:5]}"
-
-
 def check_usage(kindred, scratch):
     for words, text in [([], "--data or --meta"), (["--meta", "http://x"], "etcd://"),
                         (["--data", scratch / "d", "--meta-ca", "x"], "need --meta")]:
@@ -193,6 +159,7 @@ def main():
             routers[1].kill()  # and has all maps when it is back, but has used none of them
             routers[1].start()
             loads = [Adding(router, f"by{i}") for i, router in enumerate(routers)]
+            restarts = Restarts()
             try:
                 for cycle in range(cycles):
                     loads[0].await_more(draw.randint(1, 100))
@@ -202,8 +169,7 @@ def main():
                     wait_until("an index is made", lambda: ask(
                         routers[1], "POST", INDEXES, {"name": name, "embed": "none", "partitions": 4})[0] in (201, 409))
                     victim = draw.choice(routers)
-                    victim.kill()
-                    victim.start()
+                    restarts.kill(victim, victim)
                     for load in loads:
                         load.await_more()
                     etcd.start()
@@ -213,7 +179,7 @@ def main():
             finally:
                 for load in loads:
                     load.stop()
-            kept = [one for load in loads for one in load.acknowledged]
+            kept = [one for load in [*loads, restarts] for one in load.acknowledged]
             check_kept(routers[0], kept)
             codes = [one.stop() for one in [routers[0], *servers[:NODES]]]
             assert codes == [0] * len(codes), codes
@@ -221,7 +187,8 @@ def main():
             for one in servers:
                 one.process.kill()
             etcd.kill_all()
-    print(f"routers hold: {len(kept)} documents kept over {cycles} kills of routers, members of etcd and all of etcd")
+    print(f"routers hold: {len(kept)} documents kept over {cycles} kills of routers, members of etcd and all of etcd; "
+          f"{restarts.told()}")
 
 
 if __name__ == "__main__":

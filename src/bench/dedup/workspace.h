@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "bench/dedup/child_process.h"
+#include "bench/child_process.h"
 #include "bench/dedup/corpus.h"
 #include "bench/dedup/figures.h"
 

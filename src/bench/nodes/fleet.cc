@@ -1,9 +1,7 @@
 #include "bench/nodes/fleet.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "bench/child_process.h"
 #include "server/testing/test_client.h"
 
 namespace kin::bench {
@@ -21,26 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kPatience{60};
-
-Result<pid_t> spawn(std::vector<std::string> words) {
-  std::error_code error;
-  const auto self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return Error{Code::kUnavailable, error.message()};
-  const std::string program = (self.parent_path() / words.front()).string();
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int failed =
-      ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0)
-    return Error{Code::kUnavailable, fmt::format("{} does not start: error {}", program, failed)};
-  return child;
-}
 
 }  // namespace
 
@@ -56,10 +35,10 @@ Result<Server> Server::start(const std::vector<std::string>& words, const fs::pa
        {std::string("--data"), (folder / "data").string(), std::string("--listen"),
         std::string("127.0.0.1:0"), std::string("--port-file"), port_file.string()})
     all.push_back(word);
-  KIN_TRY(const pid_t process, spawn(std::move(all)));
-  Server server(process, 0);
+  KIN_TRY(const pid_t process, start_beside(all));
+  Server server(process, 0);  // kills it if it does not listen
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < end) {
+  while (std::chrono::steady_clock::now() < end && server.runs()) {
     if (const auto text = read_file(port_file); text.ok() && !text->empty()) {
       server.port_ = static_cast<std::uint16_t>(std::stoul(*text));
       return server;
@@ -67,6 +46,12 @@ Result<Server> Server::start(const std::vector<std::string>& words, const fs::pa
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return Error{Code::kUnavailable, fmt::format("kindred {} does not listen", words.front())};
+}
+
+bool Server::runs() {
+  int status = 0;
+  if (process_ != 0 && ::waitpid(process_, &status, WNOHANG) != 0) process_ = 0;
+  return process_ != 0;
 }
 
 Server::Server(Server&& other) noexcept
@@ -115,6 +100,19 @@ double Fleet::processor_seconds() const {
   return all;
 }
 
+void Fleet::settle() const {
+  constexpr std::chrono::milliseconds kLook{500};
+  constexpr double kQuiet = 0.02;  // seconds of processor time: two ticks of the system's clock
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  double before = processor_seconds();
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kLook);
+    const double after = processor_seconds();
+    if (after - before <= kQuiet) return;
+    before = after;
+  }
+}
+
 struct Caller::State {
   explicit State(std::uint16_t port) : client(port) {}
   server::TestClient client;
@@ -123,11 +121,19 @@ struct Caller::State {
 Caller::Caller(std::uint16_t port) : state_(std::make_unique<State>(port)) {}
 Caller::~Caller() = default;
 
-Result<std::string> Caller::post(const std::string& path, const std::string& json) {
-  auto answer = state_->client.ask(server::json_request("POST", "/api/v1" + path, json));
+Result<std::string> Caller::ask(const std::string& path, const std::string& request) {
+  auto answer = state_->client.ask(request);
   if (answer.status >= 200 && answer.status < 300) return std::move(answer.body);
   return Error{Code::kUnavailable,
                fmt::format("{}: status {}: {}", path, answer.status, answer.body)};
+}
+
+Result<std::string> Caller::get(const std::string& path) {
+  return ask(path, server::request_text("GET", path));
+}
+
+Result<std::string> Caller::post(const std::string& path, const std::string& json) {
+  return ask(path, server::json_request("POST", "/api/v1" + path, json));
 }
 
 }  // namespace kin::bench

@@ -30,7 +30,8 @@ class Server {
 
  private:
   Server(pid_t process, std::uint16_t port) : process_(process), port_(port) {}
-  pid_t process_ = 0;
+  bool runs();
+  pid_t process_ = 0;  // 0: none
   std::uint16_t port_ = 0;
 };
 
@@ -43,6 +44,8 @@ class Fleet {
   const std::vector<Server>& nodes() const { return nodes_; }
   const Server& router() const { return *router_; }
   double processor_seconds() const;
+  // Waits until no process does background work, a minute at most.
+  void settle() const;
 
  private:
   Fleet() = default;
@@ -55,10 +58,14 @@ class Caller {
  public:
   explicit Caller(std::uint16_t port);
   ~Caller();
-  // The body of the answer; an error for a status that is not 2xx. `path` follows /api/v1.
+  // The body of the answer; an error for a status that is not 2xx.
+  Result<std::string> get(const std::string& path);
+  // `path` follows /api/v1.
   Result<std::string> post(const std::string& path, const std::string& json);
 
  private:
+  Result<std::string> ask(const std::string& path, const std::string& request);
+
   struct State;
   std::unique_ptr<State> state_;
 };

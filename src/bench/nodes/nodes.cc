@@ -6,10 +6,12 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 #include "base/file.h"
 #include "base/json_writer.h"
+#include "bench/measure.h"
 #include "bench/nodes/fleet.h"
 #include "bench/search/text_collection.h"
 #include "router/shard_map.h"
@@ -103,6 +105,7 @@ Result<double> add_locally(const fs::path& folder, const std::vector<Document>& 
 search::Question question_of(const std::vector<std::string>& words) {
   search::Question question;
   for (const std::string& word : words) question.text += word + " ";
+  question.plain = true;
   question.mode = search::Mode::kText;
   return question;
 }
@@ -156,43 +159,94 @@ Status compare(const Fleet& fleet, const Questions& questions, NodesFigures& fig
   return Done{};
 }
 
-Result<NodesFigures::Step> measure(const Fleet& fleet, const Questions& questions) {
-  NodesFigures::Step step{.nodes = fleet.nodes().size()};
+// Searches of shards that the router has asked for so far.
+Result<double> count_searches(const Fleet& fleet) {
+  KIN_TRY(const std::string metrics, Caller(fleet.router().port()).get("/metrics"));
+  std::istringstream lines(metrics);
+  double sum = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("kindred_node_call_seconds_count{call=\"find\""))
+      sum += std::stod(line.substr(line.rfind(' ') + 1));
+  }
+  return sum;
+}
+
+// The second time the router knows the words, and the nodes have read their files.
+Status measure(const Fleet& fleet, const Questions& questions, NodesFigures::Step& step) {
+  fleet.settle();
   Caller caller(fleet.router().port());
   std::vector<double> times;
   for (const search::Question& question : questions)
     KIN_RETURN_IF_ERROR(ask_routed(caller, question, times));
   times.clear();
+  KIN_TRY(const double searches, count_searches(fleet));
   const double begin = fleet.processor_seconds();
   const double router = fleet.router().processor_seconds();
   for (const search::Question& question : questions)
     KIN_RETURN_IF_ERROR(ask_routed(caller, question, times));
-  const double each = 1e3 / static_cast<double>(questions.size());
-  step.processor = each * (fleet.processor_seconds() - begin);
-  step.router = each * (fleet.router().processor_seconds() - router);
+  const auto asked = static_cast<double>(questions.size());
+  step.processor = 1e3 * (fleet.processor_seconds() - begin) / asked;
+  step.router = 1e3 * (fleet.router().processor_seconds() - router) / asked;
+  KIN_TRY(const double more, count_searches(fleet));
+  step.visited = (more - searches) / asked;
   step.routed = latency(std::move(times));
+  return Done{};
+}
+
+// What all steps share.
+struct Inputs {
+  const NodesBench& bench;
+  std::vector<Document> articles = {};
+  std::vector<std::string> bodies = {};
+  Questions questions = {};
+};
+
+Result<Inputs> read_inputs(const NodesBench& bench) {
+  Inputs inputs{.bench = bench};
+  KIN_TRY(inputs.articles, read_articles(bench.articles));
+  inputs.bodies = bodies_of(inputs.articles, bench.batch);
+  for (const auto& words : title_queries(inputs.articles, static_cast<int>(bench.queries)))
+    inputs.questions.push_back(question_of(words));
+  if (inputs.questions.empty())
+    return Error{Code::kInvalidArgument, "the articles have no titles to make questions of"};
+  return inputs;
+}
+
+// Inserts into a local shard and, right after it, over nodes; questions to the last fleet.
+Result<NodesFigures::Step> run_step(const Inputs& inputs, std::uint64_t nodes,
+                                    NodesFigures& figures) {
+  const NodesBench& bench = inputs.bench;
+  NodesFigures::Step step{.nodes = nodes};
+  std::vector<double> local, routed, shares;
+  for (int round = 1; round <= bench.rounds; ++round) {
+    KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(bench.folder));
+    KIN_TRY(const double alone, add_locally(folder.path() / "local", inputs.articles, bench.batch));
+    KIN_TRY(const auto fleet, Fleet::start(nodes, folder.path() / "fleet"));
+    KIN_RETURN_IF_ERROR(create_index(*fleet));
+    KIN_TRY(const double over,
+            add_all(*fleet, inputs.bodies, bench.callers, inputs.articles.size()));
+    local.push_back(alone);
+    routed.push_back(over);
+    shares.push_back(over / alone);
+    if (round < bench.rounds) continue;
+    KIN_RETURN_IF_ERROR(measure(*fleet, inputs.questions, step));
+    if (nodes == 1) KIN_RETURN_IF_ERROR(compare(*fleet, inputs.questions, figures));
+  }
+  step.local = median(std::move(local));
+  step.inserts = median(std::move(routed));
+  step.share = median(std::move(shares));
   return step;
 }
 
 }  // namespace
 
 Result<NodesFigures> bench_nodes(const NodesBench& bench) {
-  KIN_TRY(const auto articles, read_articles(bench.articles));
-  Questions questions;
-  for (const auto& words : title_queries(articles, static_cast<int>(bench.queries)))
-    questions.push_back(question_of(words));
-  const std::vector<std::string> bodies = bodies_of(articles, bench.batch);
-  KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(bench.folder));
-  NodesFigures figures{.bench = bench, .documents = articles.size()};
-  KIN_TRY(figures.local_inserts, add_locally(folder.path() / "local", articles, bench.batch));
+  KIN_TRY(const Inputs inputs, read_inputs(bench));
+  NodesFigures figures{.bench = bench, .documents = inputs.articles.size()};
+  figures.bench.queries = inputs.questions.size();
   for (const std::uint64_t nodes : bench.nodes) {
-    KIN_TRY(const auto fleet, Fleet::start(nodes, folder.path() / fmt::format("over{}", nodes)));
-    KIN_RETURN_IF_ERROR(create_index(*fleet));
-    KIN_TRY(const double inserts, add_all(*fleet, bodies, bench.callers, articles.size()));
-    KIN_TRY(NodesFigures::Step step, measure(*fleet, questions));
-    step.inserts = inserts;
+    KIN_TRY(const NodesFigures::Step step, run_step(inputs, nodes, figures));
     figures.steps.push_back(step);
-    if (nodes == 1) KIN_RETURN_IF_ERROR(compare(*fleet, questions, figures));
   }
   return figures;
 }
@@ -204,13 +258,17 @@ std::string to_json(const NodesFigures& figures) {
   };
   json.begin_object().field("documents", figures.documents);
   json.field("questions", figures.bench.queries);
-  json.field("local_inserts_per_second", figures.local_inserts);
-  write("direct", figures.direct);
-  write("routed", figures.routed);
+  if (figures.direct.p50 > 0) {
+    write("direct", figures.direct);
+    write("routed", figures.routed);
+  }
   json.key("steps").begin_array();
   for (const NodesFigures::Step& step : figures.steps) {
-    json.begin_object().field("nodes", step.nodes).field("inserts_per_second", step.inserts);
+    json.begin_object().field("nodes", step.nodes);
+    json.field("local_inserts_per_second", step.local);
+    json.field("inserts_per_second", step.inserts).field("share_of_local", step.share);
     write("routed", step.routed);
+    json.field("shards_visited", step.visited);
     json.field("processor_ms", step.processor).field("router_processor_ms", step.router).end();
   }
   return json.end().end().take();
@@ -229,15 +287,17 @@ std::string to_table(const NodesFigures& figures) {
                        figures.routed.p50 - figures.direct.p50,
                        figures.routed.p99 - figures.direct.p99);
   }
-  out += fmt::format("{:<8}{:>12}{:>10}{:>10}{:>16}{:>14}{:>12}{:>10}\n", "nodes", "inserts/s",
-                     "of local", "p50 ms", "p99 ms", "processor ms", "router ms", "growth");
+  out += fmt::format("{:<7}{:>10}{:>11}{:>8}{:>9}{:>9}{:>9}{:>14}{:>11}{:>8}\n", "nodes", "local/s",
+                     "inserts/s", "share", "p50 ms", "p99 ms", "visited", "processor ms",
+                     "router ms", "growth");
   for (const NodesFigures::Step& step : figures.steps) {
-    out += fmt::format("{:<8}{:>12.0f}{:>10.2f}{:>10.3f}{:>16.3f}{:>14.3f}{:>12.3f}{:>10.2f}\n",
-                       step.nodes, step.inserts, step.inserts / figures.local_inserts,
-                       step.routed.p50, step.routed.p99, step.processor, step.router,
-                       step.processor / figures.steps.front().processor);
+    out += fmt::format(
+        "{:<7}{:>10.0f}{:>11.0f}{:>8.2f}{:>9.3f}{:>9.3f}{:>9.2f}{:>14.3f}{:>11.3f}{:>8.2f}\n",
+        step.nodes, step.local, step.inserts, step.share, step.routed.p50, step.routed.p99,
+        step.visited, step.processor, step.router,
+        step.processor / figures.steps.front().processor);
   }
-  return out + fmt::format("one local shard: {:.0f} inserts/s\n", figures.local_inserts);
+  return out;
 }
 
 }  // namespace kin::bench

@@ -18,6 +18,7 @@ struct NodesBench {
   std::uint64_t batch = 100;  // documents of a request
   std::uint64_t callers = 4;  // requests under way while documents are added
   std::vector<std::uint64_t> nodes = {1, 2, 4, 8};
+  int rounds = 1;  // of inserts, each into new shards; the median is reported
   std::optional<std::filesystem::path> folder{};  // none: the system's temporary folder
 };
 
@@ -30,15 +31,17 @@ struct LatencyFigures {
 struct NodesFigures {
   NodesBench bench = {};
   std::uint64_t documents = 0;
-  double local_inserts = 0;  // per second, into one shard of this process, one batch at a time
   // The same questions to the one node of a fleet, in turns: over its gRPC method, and as HTTP
-  // requests to the router.
+  // requests to the router. Only if the bench has a fleet of one node.
   LatencyFigures direct = {};
   LatencyFigures routed = {};
   struct Step {
     std::uint64_t nodes = 0;
+    double local = 0;    // inserts per second, into one shard of this process, a batch at a time
     double inserts = 0;  // per second, through the router
+    double share = 0;    // of `inserts` in `local`: median of the rounds
     LatencyFigures routed = {};
+    double visited = 0;    // shards that searched, per question
     double processor = 0;  // milliseconds of all nodes and the router, per question
     double router = 0;     // the router's part
   };

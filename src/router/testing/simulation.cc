@@ -28,7 +28,6 @@ Simulation::Simulation(std::uint64_t seed) : random_(seed) {}
 
 Simulation::~Simulation() {
   KIN_CHECK(running_ == 0, "every task has ended");
-  for (const auto& task : tasks_) task->thread.join();
 }
 
 void Simulation::after(std::chrono::nanoseconds delay, std::function<void()> event) {
@@ -36,14 +35,8 @@ void Simulation::after(std::chrono::nanoseconds delay, std::function<void()> eve
 }
 
 void Simulation::spawn(std::function<void()> body) {
-  Task& task = *tasks_.emplace_back(std::make_unique<Task>());
+  Task& task = *tasks_.emplace_back(std::make_unique<Task>(std::move(body)));
   ++running_;
-  task.thread = std::thread([this, &task, body = std::move(body)] {
-    task.go.acquire();
-    body();
-    --running_;
-    task.back.release();
-  });
   after({}, [this, &task] { wake(task); });
 }
 
@@ -58,16 +51,14 @@ void Simulation::run() {
 }
 
 void Simulation::suspend() {
-  Task& task = *current_;
-  task.back.release();
-  task.go.acquire();
+  current_->suspend();
 }
 
 void Simulation::wake(Task& task) {
   Task* before = current_;
   current_ = &task;
-  task.go.release();
-  task.back.acquire();
+  task.resume();
+  if (task.ended()) --running_;
   current_ = before;
 }
 

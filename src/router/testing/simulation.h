@@ -6,19 +6,17 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <semaphore>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "router/testing/fiber.h"
 
 namespace kin::router {
 
-// Events happen at moments; tasks are functions that may wait. Tasks have threads of their own, of
-// which one runs at a time, so that ordinary blocking code can be simulated: the same seed gives
-// the same run. All methods are for the thread that runs now.
+// Events happen at moments; tasks are functions that may wait. Each task is a fiber, so that
+// ordinary blocking code can be simulated: the same seed gives the same run. One thread only.
 class Simulation {
  public:
   explicit Simulation(std::uint64_t seed);
@@ -39,7 +37,7 @@ class Simulation {
   // Runs until every task has ended. Events that are left are dropped.
   void run();
 
-  struct Task;
+  using Task = Fiber;
   // The task that runs now; null in an event.
   Task* current() const { return current_; }
   // Stops the task that runs until it is woken.
@@ -75,12 +73,6 @@ class Simulation {
   Task* current_ = nullptr;
   std::vector<std::string> notes_;
   std::uint64_t digest_ = 0;
-};
-
-struct Simulation::Task {
-  std::thread thread;
-  std::binary_semaphore go{0};    // the task may run
-  std::binary_semaphore back{0};  // it was suspended, or has ended
 };
 
 }  // namespace kin::router

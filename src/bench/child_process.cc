@@ -1,4 +1,4 @@
-#include "bench/dedup/child_process.h"
+#include "bench/child_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Error failed(const std::vector<std::string>& arguments, const std::string& why) 
 
 }  // namespace
 
-Result<ChildUsage> run_beside(const std::vector<std::string>& arguments) {
+Result<pid_t> start_beside(const std::vector<std::string>& arguments) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return failed(arguments, error.message());
@@ -41,13 +41,17 @@ Result<ChildUsage> run_beside(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_init(&actions);
   // The child's output does not belong among the figures.
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  const auto started = std::chrono::steady_clock::now();
   pid_t child = 0;
   const int spawned =
       ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (spawned != 0) return failed(arguments, std::strerror(spawned));
+  return child;
+}
 
+Result<ChildUsage> run_beside(const std::vector<std::string>& arguments) {
+  const auto started = std::chrono::steady_clock::now();
+  KIN_TRY(const pid_t child, start_beside(arguments));
   int status = 0;
   rusage usage{};
   pid_t ended = 0;
