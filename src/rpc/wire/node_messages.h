@@ -44,7 +44,7 @@ KIN_MESSAGE(index::LogRequest, LogRequest, after, partitions, limit)
 KIN_MESSAGE(router::ReadLogRequest, ReadLogRequest, log)
 KIN_MESSAGE(index::LogPage, LogPage, records, up_to)
 KIN_MESSAGE(router::DigestRequest, DigestRequest, partition)
-KIN_MESSAGE(router::DigestReply, DigestReply, digest, lsn)
+KIN_MESSAGE(router::DigestReply, DigestReply, digest, places, lsn)
 KIN_MESSAGE(router::StatsRequest, StatsRequest, sizes)
 KIN_MESSAGE(router::StatsReply, StatsReply, stats, sizes)
 KIN_EMPTY_MESSAGE(router::HealthRequest, HealthRequest)
@@ -64,10 +64,25 @@ KIN_MESSAGE(index::CheckReport, CheckReport, entities, edges, fragments, text_do
             faults)
 KIN_MESSAGE(router::CheckReply, CheckReply, report)
 
+KIN_MESSAGE(router::MoveName, MoveName, id, partition)
+KIN_MESSAGE(router::MoveProgress, MoveProgress, ready, copied, next, lsn)
+KIN_MESSAGE(router::ReceiveRequest, ReceiveRequest, move, limit)
+KIN_MESSAGE(router::Placed, Placed, id, partition)
+KIN_MESSAGE(router::TakeRequest, TakeRequest, move, records, places, progress)
+KIN_MESSAGE(router::FollowRequest, FollowRequest, move, after, limit)
+KIN_MESSAGE(router::FollowPage, FollowPage, records, up_to, last, owned)
+KIN_MESSAGE(router::CopyRequest, CopyRequest, move, after, limit)
+KIN_MESSAGE(index::ExportPage, ExportPage, records, next)
+KIN_MESSAGE(router::PlacesRequest, PlacesRequest, move, after, limit)
+KIN_MESSAGE(router::PlacePage, PlacePage, places, next)
+KIN_MESSAGE(router::EndMoveRequest, EndMoveRequest, move, keep, limit)
+KIN_MESSAGE(router::Forgotten, Forgotten, more)
+
 KIN_MESSAGE(router::Refused, Refused, epoch)
 KIN_ONE_OF(router::Request, Request, open_session, write, assign, claim, locate, get, statistics,
            find, sum, present, heads, edges, list, read_log, digest, stats, health, store_blob,
-           read_blob, scope, about, check)
+           read_blob, scope, about, check, receive, take, follow, copy, places, end_move)
 KIN_ONE_OF(router::Response, Response, session_opened, written, assigned, places, entities,
            statistics, found, sums, presented, heads, edges, page, log, digest, stats, health,
-           blob_stored, blob, in_scope, abouts, checked)
+           blob_stored, blob, in_scope, abouts, checked, progress, followed, copied, placed,
+           forgotten)
