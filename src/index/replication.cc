@@ -231,6 +231,13 @@ class PartitionRows {
     return Done{};
   }
 
+  // Goes on after all rows of this entity.
+  void skip_past(const DocId& id) {
+    const auto past = kv::keys_with(id.view()).to;
+    for (std::size_t i = 0; i < cursors_.size(); ++i) seek(i, past);
+    current_.reset();
+  }
+
   // The next row of the partition is at cursor(); false at the end.
   Result<bool> next() {
     if (current_) cursors_[*current_].next();
@@ -329,6 +336,20 @@ Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& 
   }
   KIN_TRY(page.records, maker.finish());
   return page;
+}
+
+Result<std::vector<DocId>> partition_ids(const TruthView& view,
+                                         const PartitionIdsRequest& request) {
+  PartitionRows rows(view, request.partition, {});
+  if (request.after) rows.skip_past(*request.after);
+  std::vector<DocId> ids;
+  while (ids.size() < request.limit) {
+    KIN_TRY(const bool more, rows.next());
+    if (!more) break;
+    ids.push_back(rows.id());
+    rows.skip_past(ids.back());
+  }
+  return ids;
 }
 
 // Sums of hashes do not depend on the order, and every thing is in the sum once.

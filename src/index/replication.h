@@ -62,6 +62,15 @@ struct ExportPage {
 // only. Thread-safe.
 Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& request);
 
+struct PartitionIdsRequest {
+  PartitionId partition{};
+  std::optional<DocId> after = {};  // the last id of the page before
+  std::size_t limit = 1'000;
+};
+// The ids of the entities that export_partition() has records of, in their order. A page with fewer
+// ids than the limit is the last one. Thread-safe.
+Result<std::vector<DocId>> partition_ids(const TruthView& view, const PartitionIdsRequest& request);
+
 // One digest per bucket, over ids, versions and contents, tombstones included. Two copies of a
 // partition are equal if their digests are.
 using PartitionDigest = std::array<Hash128, kBuckets>;

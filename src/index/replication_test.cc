@@ -254,6 +254,48 @@ TEST_F(ReplicationTest, ATombstoneThatWasPurgedIsStillInTheLog) {
   EXPECT_EQ(copy_.view().counters().fragments, 0U);
 }
 
+TEST_F(ReplicationTest, APartitionIsForgottenAsIfItHadNeverBeenThere) {
+  const PartitionId moves{1};
+  const auto fill = [&](const PartitionId partition, const std::string& prefix) {
+    Entity said = made(prefix + "a");
+    said.summaries = {"a summary"};
+    Edge cites = edge(prefix + "a", "cites", prefix + "b");
+    cites.summary = "a summary";
+    do_all({PutEntity{.entity = said, .partition = partition}, PutEdge{.edge = cites},
+            AddFragment{.id = id(prefix + "a"), .fragment = {1, "x"}},
+            AddEdgeFragment{.from = id(prefix + "a"),
+                            .name = "cites",
+                            .to = id(prefix + "b"),
+                            .fragment = {1, "y"}},
+            PutEntity{.entity = made(prefix + "b"), .partition = partition},
+            PutEdge{.edge = edge(prefix + "b", "cites", prefix + "a")},
+            PutEntity{.entity = made(prefix + "c"), .partition = partition},
+            RemoveEntity{.id = id(prefix + "c")},
+            RemoveEdge{.edge = edge(prefix + "b", "cites", prefix + "a").id}});
+  };
+  fill(kFirst, "stays ");
+  const PartitionDigest stays = *digest_partition(view(), kFirst);
+  const Counters before = view().counters();
+  fill(moves, "goes ");
+  const auto records = all_records(view(), {.partition = moves});
+  const PartitionDigest there = *digest_partition(view(), moves);
+  for (std::size_t left = 3; left > 0; --left) {
+    const auto ids = partition_ids(view(), {.partition = moves});
+    ASSERT_EQ(ids->size(), left);
+    EXPECT_EQ(partition_ids(view(), {.partition = moves, .after = ids->front()})->size(), left - 1);
+    ASSERT_TRUE(truth().forget(std::vector{ids->front()}).ok());
+  }
+  EXPECT_THAT(all_records(view(), {.partition = moves}), IsEmpty());
+  EXPECT_EQ(*digest_partition(view(), kFirst), stays);
+  EXPECT_EQ(view().counters().entities, before.entities);
+  EXPECT_EQ(view().counters().edges, before.edges);
+  EXPECT_EQ(view().counters().fragments, before.fragments);
+  EXPECT_TRUE(check_truth(view(), [](const std::string& fault) { ADD_FAILURE() << fault; }).ok());
+  // It can come back, and a copy that reads the log keeps what it has.
+  ASSERT_TRUE(truth().apply(records).ok());
+  EXPECT_EQ(*digest_partition(view(), moves), there);
+}
+
 TEST_F(ReplicationTest, ADifferenceIsFoundAndMendedByItsBucket) {
   std::vector<Mutation> mutations;
   for (int i = 0; i < 300; ++i)

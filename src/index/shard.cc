@@ -177,6 +177,17 @@ Result<Applied> Shard::State::apply(std::span<const Record> records, const Apply
   return follow_batch(truth_->apply(records, options), prepared);
 }
 
+Status Shard::State::forget(std::span<const DocId> ids) {
+  const std::lock_guard lock(writing_);
+  KIN_RETURN_IF_ERROR(refused());
+  KIN_TRY(Applied forgotten, truth_->forget(ids));
+  // Where only tombstones went there is nothing to follow, but views must not show them any more.
+  if (forgotten.first > forgotten.last) return publish();
+  PreparedBatch nothing;
+  KIN_TRY([[maybe_unused]] const Applied followed, follow_batch(std::move(forgotten), nothing));
+  return Done{};
+}
+
 Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatch& prepared) {
   KIN_TRY(Applied applied, std::move(written));
   if (applied.first > applied.last) return applied;  // nothing changed

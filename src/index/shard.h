@@ -119,6 +119,11 @@ class Shard {
 
   // Begins a session of requests that are applied once each; see ApplyOptions::request.
   virtual Result<std::uint64_t> open_session() = 0;
+  // Whether this request was applied, or can never be: see Truth::was_applied().
+  virtual Result<bool> was_applied(const RequestId& request) const = 0;
+
+  // Removes entities as if the shard had never held them; see Truth::forget().
+  virtual Status forget(std::span<const DocId> ids) = 0;
 
   virtual ShardView view() const = 0;
 

@@ -10,7 +10,8 @@ constexpr auto kKinds = std::to_array<std::string_view>(
     {"open session", "write",    "assign", "claim",   "locate", "get",
      "statistics",   "find",     "sum",    "present", "heads",  "edges",
      "list",         "read log", "digest", "stats",   "health", "store blob",
-     "read blob",    "scope",    "about",  "check",   "near"});
+     "read blob",    "scope",    "about",  "check",   "near",   "receive",
+     "take",         "follow",   "copy",   "places",  "end move"});
 static_assert(kKinds.size() == std::variant_size_v<Request>);
 
 }  // namespace

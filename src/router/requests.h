@@ -242,11 +242,100 @@ struct ReadLogRequest {
 
 struct DigestReply {
   index::PartitionDigest digest = {};
+  Hash128 places = {};  // of the directory entries of entities that are at home in the partition
   Lsn lsn = 0;  // of the view that it was computed on
 };
 struct DigestRequest {
   using Reply = DigestReply;
   index::PartitionId partition{};
+};
+
+// ---- Moves of a partition to another shard (router/move.h). A shard remembers the newest move of
+// each partition that it takes part in. It fails requests of older ones, and of one that is over,
+// with kFailedPrecondition: a late message does no harm.
+
+struct MoveName {
+  std::uint64_t id = 0;  // later moves have higher ones
+  index::PartitionId partition{};
+  friend bool operator==(const MoveName&, const MoveName&) = default;
+};
+
+// How far a shard has received a partition. Durable.
+struct MoveProgress {
+  bool ready = false;   // what it held of the partition before is gone
+  bool copied = false;  // the whole copy has arrived
+  std::optional<std::string> next = {};  // CopyRequest::after of the next page
+  Lsn lsn = 0;                           // of the source: the log has arrived up to here
+  friend bool operator==(const MoveProgress&, const MoveProgress&) = default;
+};
+// Begins to receive a partition, and removes a piece of what the shard holds of it; repeat until it
+// is ready. kFailedPrecondition if the shard owns the partition.
+struct ReceiveRequest {
+  using Reply = MoveProgress;
+  MoveName move = {};
+  std::size_t limit = 500;  // entities removed
+};
+
+struct Placed {
+  DocId id = {};
+  index::PartitionId partition{};
+  friend bool operator==(const Placed&, const Placed&) = default;
+};
+// Takes records and directory entries, durably, before it says how far it has come.
+struct TakeRequest {
+  using Reply = MoveProgress;
+  MoveName move = {};
+  std::vector<index::Record> records = {};
+  std::vector<Placed> places = {};
+  MoveProgress progress = {};  // `ready` is ignored, and so is an LSN lower than before
+};
+
+struct FollowPage {
+  std::vector<index::Record> records = {};
+  Lsn up_to = 0;       // see index::LogPage
+  Lsn last = 0;        // end of the log
+  bool owned = false;  // whether the shard owns the partition at that LSN
+};
+// Reads the log of a partition, and keeps the rest of it until the move is over.
+struct FollowRequest {
+  using Reply = FollowPage;
+  MoveName move = {};
+  // Everything up to here has arrived. Nothing: begins; the page has no records, and `up_to` says
+  // where the log is followed from.
+  std::optional<Lsn> after = {};
+  std::size_t limit = 500;  // changes
+};
+
+// Pages may come from different moments: the log from before the first one continues them.
+struct CopyRequest {
+  using Reply = index::ExportPage;
+  MoveName move = {};
+  std::optional<std::string> after = {};  // `next` of the page before
+  std::size_t limit = 500;                // records
+};
+
+struct PlacePage {
+  std::vector<Placed> places = {};
+  std::optional<DocId> next = {};  // nothing: the last page
+};
+// The directory entries of entities that are at home in the partition, by id.
+struct PlacesRequest {
+  using Reply = PlacePage;
+  MoveName move = {};
+  std::optional<DocId> after = {};
+  std::size_t limit = 5'000;
+};
+
+struct Forgotten {
+  bool more = false;
+};
+// Ends the move at this shard. One that does not own the partition removes a piece of what it holds
+// of it; repeat while there is more. With `keep` the shard only stops keeping its log.
+struct EndMoveRequest {
+  using Reply = Forgotten;
+  MoveName move = {};
+  bool keep = false;
+  std::size_t limit = 500;  // entities removed
 };
 
 // Milliseconds that a shard works for a partition in each second, averaged over the last minutes.
@@ -300,12 +389,15 @@ using Request = std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequ
                              GetRequest, StatisticsRequest, FindRequest, SumRequest, PresentRequest,
                              HeadsRequest, EdgesRequest, ListRequest, ReadLogRequest, DigestRequest,
                              StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest,
-                             ScopeRequest, AboutRequest, CheckRequest, NearRequest>;
+                             ScopeRequest, AboutRequest, CheckRequest, NearRequest, ReceiveRequest,
+                             TakeRequest, FollowRequest, CopyRequest, PlacesRequest,
+                             EndMoveRequest>;
 
 using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,
                  Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
-                 StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply, NearTexts>;
+                 StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply, NearTexts,
+                 MoveProgress, FollowPage, index::ExportPage, PlacePage, Forgotten>;
 
 // What people call a request: "find". For logs, metrics and traces.
 std::string_view kind_of(const Request& request);

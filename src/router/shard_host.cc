@@ -155,8 +155,10 @@ Result<std::unique_ptr<ShardHost>> ShardHost::open(const std::filesystem::path& 
   KIN_TRY(auto shard, index::Shard::open(folder, std::move(options)));
   KIN_TRY(auto directory, Directory::open(folder / "directory", files));
   KIN_TRY(const Hash128 kept, directory->keep_identity(identity));
-  return std::unique_ptr<ShardHost>(
+  std::unique_ptr<ShardHost> host(
       new ShardHost(std::move(shard), std::move(directory), kept, clock));
+  KIN_RETURN_IF_ERROR(host->load_moves());
+  return host;
 }
 
 ShardHost::ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
@@ -228,9 +230,24 @@ Reply<Response> ShardHost::answer(const OpenSession&, const CallOptions&) {
 Reply<Response> ShardHost::answer(const WriteRequest& request, const CallOptions& options) {
   KIN_RETURN_IF_ERROR(check_write(request));
   const std::lock_guard lock(writing_);
-  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  if (const auto why = refusal(request.partitions, options)) {
+    // A refusal means that the request was not applied and never will be: the sender may apply it
+    // at the next owner. Older copies of it have an older epoch.
+    KIN_TRY(auto before, written_before(request));
+    if (before) return done(std::move(*before));
+    return refused(*why);
+  }
   KIN_TRY(WriteReply reply, write(request, options));
   return done(std::move(reply));
+}
+
+Result<std::optional<WriteReply>> ShardHost::written_before(const WriteRequest& request) const {
+  KIN_TRY(const bool applied, shard_->was_applied(request.id));
+  if (!applied) return std::optional<WriteReply>();
+  const auto last = last_writes_.find(request.id.session);
+  if (last != last_writes_.end() && last->second.sequence == request.id.sequence)
+    return std::optional(last->second.reply);
+  return std::optional(WriteReply{.forgotten = true});
 }
 
 Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptions& options) {
@@ -255,11 +272,10 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
   KIN_TRY(index::Applied applied, shard_->apply(mutations, {.map_epoch = options.map_epoch,
                                                             .request = request.id,
                                                             .ages = std::move(ages)}));
-  LastWrite& last = last_writes_[request.id.session];
   if (applied.repeated) {
     // The reply was lost on its way, or this is a late copy that nobody waits for.
-    if (last.sequence == request.id.sequence) return last.reply;
-    return WriteReply{.forgotten = true};
+    KIN_TRY(auto before, written_before(request));
+    return before.value_or(WriteReply{.forgotten = true});
   }
   WriteReply reply;
   reply.outcomes.assign(request.mutations.size(), {.effect = index::Effect::kAbsent});
@@ -268,7 +284,7 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
     repeat.mutation = places[repeat.mutation];
     reply.repeats.push_back(repeat);
   }
-  last = {.sequence = request.id.sequence, .reply = reply};
+  last_writes_[request.id.session] = {.sequence = request.id.sequence, .reply = reply};
   if (last_writes_.size() > index::kMostSessions) last_writes_.erase(last_writes_.begin());
   return reply;
 }
@@ -278,8 +294,11 @@ Reply<Response> ShardHost::answer(const AssignRequest& request, const CallOption
   std::vector<index::Mutation> mutations(request.owners.begin(), request.owners.end());
   KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(mutations));
   index::Owners now = shard_->stats().owners;
-  const std::lock_guard owning(owning_);
-  owners_ = std::move(now);
+  {
+    const std::lock_guard owning(owning_);
+    owners_ = now;
+  }
+  KIN_RETURN_IF_ERROR(end_received(now));
   return done(Assigned{});
 }
 
@@ -397,7 +416,8 @@ Reply<Response> ShardHost::answer(const ReadLogRequest& request, const CallOptio
 Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions&) {
   const index::ShardView view = shard_->view();
   KIN_TRY(auto digest, index::digest_partition(view.truth(), request.partition));
-  return done(DigestReply{.digest = digest, .lsn = view.lsn()});
+  KIN_TRY(const Hash128 places, directory_->digest_places(request.partition));
+  return done(DigestReply{.digest = digest, .places = places, .lsn = view.lsn()});
 }
 
 Reply<Response> ShardHost::answer(const StatsRequest& request, const CallOptions&) {

@@ -52,6 +52,7 @@ class ShardHost {
  private:
   ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
             const Hash128& identity, Clock& clock);
+  Status load_moves();
 
   // One for every request, by its type.
   Reply<Response> answer(const OpenSession& request, const CallOptions& options);
@@ -77,6 +78,12 @@ class ShardHost {
   Reply<Response> answer(const AboutRequest& request, const CallOptions& options);
   Reply<Response> answer(const CheckRequest& request, const CallOptions& options);
   Reply<Response> answer(const NearRequest& request, const CallOptions& options);
+  Reply<Response> answer(const ReceiveRequest& request, const CallOptions& options);
+  Reply<Response> answer(const TakeRequest& request, const CallOptions& options);
+  Reply<Response> answer(const FollowRequest& request, const CallOptions& options);
+  Reply<Response> answer(const CopyRequest& request, const CallOptions& options);
+  Reply<Response> answer(const PlacesRequest& request, const CallOptions& options);
+  Reply<Response> answer(const EndMoveRequest& request, const CallOptions& options);
 
   // Nothing if the shard owns all of them, from epochs that are in the caller's map.
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
@@ -86,6 +93,20 @@ class ShardHost {
   void count_work(const Request& request, const Response& response, SteadyTime begun);
   // With `writing_` held.
   Result<WriteReply> write(const WriteRequest& request, const CallOptions& options);
+  // The reply to a request that was applied before; nothing if it was not.
+  Result<std::optional<WriteReply>> written_before(const WriteRequest& request) const;
+
+  // Moves (shard_host_moves.cc). With `writing_` held.
+  bool owns(index::PartitionId partition) const;
+  // The shard's part in this move; an empty one if it has none yet. kFailedPrecondition if the move
+  // is over here, or there is a newer one.
+  Result<MoveRow> part_in(const MoveName& move) const;
+  Status keep(const MoveName& move, const MoveRow& row, std::span<const Placed> places = {});
+  // Removes up to `limit` entities of the partition, and its directory entries after the last one.
+  // True if there is more.
+  Result<bool> clear(index::PartitionId partition, std::size_t limit);
+  // A shard that owns a partition has received it.
+  Status end_received(const index::Owners& owners);
 
   std::unique_ptr<index::Shard> shard_;
   std::unique_ptr<Directory> directory_;
@@ -103,6 +124,7 @@ class ShardHost {
     WriteReply reply = {};
   };
   std::map<std::uint64_t, LastWrite> last_writes_;  // by session, since the shard was opened
+  std::map<index::PartitionId, MoveRow> moves_;     // as they are stored
 };
 
 // A shard in this process. Calls are served when they are started. Thread-safe; the host outlives

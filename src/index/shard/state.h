@@ -39,6 +39,10 @@ class Shard::State final : public Shard {
   Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options) override;
   Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options) override;
   Result<std::uint64_t> open_session() override { return truth_->open_session(); }
+  Result<bool> was_applied(const RequestId& request) const override {
+    return truth_->was_applied(request);
+  }
+  Status forget(std::span<const DocId> ids) override;
   ShardView view() const override { return ShardView(current()); }
   Result<StepOutcome> step() override;
   Status replace_space(SpaceOptions space) override;

@@ -116,6 +116,25 @@ Result<bool> Truth::is_repeated(const RequestId& request) const {
   return request.sequence <= known->second;
 }
 
+Result<bool> Truth::was_applied(const RequestId& request) const {
+  const std::lock_guard lock(mutex_);
+  return is_repeated(request);
+}
+
+Result<Applied> Truth::forget(std::span<const DocId> ids) {
+  const std::lock_guard lock(mutex_);
+  TruthWriter writer(
+      {.store = *store_, .names = names_, .owners = owners_, .counters = counters_});
+  Applied applied{.first = counters_.last_lsn + 1};
+  for (const DocId& id : ids) KIN_RETURN_IF_ERROR(writer.forget(id));
+  applied.last = writer.counters().last_lsn;
+  kv::Batch batch(*store_);
+  writer.finish(batch);
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  counters_ = writer.counters();
+  return applied;
+}
+
 Result<Applied> Truth::apply(std::span<const Mutation> mutations, const ApplyOptions& options) {
   for (const Mutation& mutation : mutations) KIN_RETURN_IF_ERROR(check(mutation));
   return write(mutations, options);

@@ -92,6 +92,13 @@ class Truth {
 
   // The number of a new session, durably. Numbers are never used again.
   Result<std::uint64_t> open_session();
+  // Whether this request, or a later one of its session, was applied. kFailedPrecondition for a
+  // session that is not open.
+  Result<bool> was_applied(const RequestId& request) const;
+
+  // Removes entities with their edges and fragments, and leaves no tombstones: as if the shard had
+  // never held them. For copies that are given up. Ownership is not checked.
+  Result<Applied> forget(std::span<const DocId> ids);
 
   // Forgets changes up to `lsn`, but none that a registered follower still needs.
   Status trim_changes(Lsn lsn);

@@ -46,6 +46,9 @@ class TruthWriter {
   // The mutation or record must have passed check(). After an error drop the whole batch.
   Result<Outcome> apply(const Mutation& mutation);
   Result<Outcome> apply(const Record& record);
+  // Removes every row of an entity, its edges and their fragments, tombstones too. The changes are
+  // logged with the versions that the things had, so that copies which have them stay as they are.
+  Status forget(const DocId& id);
   // Adds all rows so far, and the counters, to the batch.
   void finish(kv::Batch& batch);
 
@@ -121,6 +124,9 @@ class TruthWriter {
   Result<Outcome> remove_period(const EdgeRemoval& removal);
   Status remove_edges_of(const DocId& id, PartitionId partition);
   Result<bool> has_period(const DocId& from, NameId name, const DocId& to) const;
+
+  Status forget_edges(const DocId& id, PartitionId partition);
+  Status forget_fragments(kv::Family family, const DocId& id, PartitionId partition);
 
   struct FragmentWrite {
     kv::Family family;  // of fragments of entities, or of edges

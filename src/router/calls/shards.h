@@ -39,8 +39,9 @@ struct Ask {
 template <typename T>
 struct Told {
   Result<T> reply = Error{Code::kUnavailable, "not asked"};
-  bool map_changed = false;  // the shard knows a newer map; nothing was done
+  bool map_changed = false;  // the shard may know a newer map; nothing was done
   int sent = 0;              // times
+  int refused = 0;           // times
 };
 
 // Thread-safe.
@@ -56,7 +57,8 @@ class Shards {
   bool is_over(SteadyTime deadline) const { return options_.clock->steady_now() >= deadline; }
 
   // Sends all requests at once, and those without an answer again until `deadline`. A shard that
-  // does not know yet what it owns is told.
+  // does not know yet what it owns is told. One that refuses again may be about to lose a
+  // partition: the map must be read again.
   template <typename Asked>
   std::vector<Told<typename Asked::Reply>> ask(const KnownPointer& known,
                                                const std::vector<Ask<Asked>>& asks,
@@ -150,11 +152,11 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
         pause = true;
       } else if (auto* answer = std::get_if<Answer>(&*reply)) {
         told[i].reply = std::move(*answer);
-      } else if (tell(known, asks[i].shard, std::get<Refused>(*reply), deadline)) {
+      } else if (++told[i].refused == 1 &&
+                 tell(known, asks[i].shard, std::get<Refused>(*reply), deadline)) {
         told[i].reply = Error{Code::kUnavailable, "the shard does not know yet what it owns"};
         if (is_over(deadline)) continue;
         again.push_back(i);
-        pause = pause || told[i].sent > 1;
       } else {
         told[i].map_changed = true;
       }

@@ -1,5 +1,6 @@
 #include "router/node/directory.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/bytes.h"
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::string_view kPlacePrefix = "place/";
 constexpr std::string_view kBlobPrefix = "blob/";
+constexpr std::string_view kMovePrefix = "move/";
 constexpr std::string_view kIdentityKey = "identity";
 constexpr std::uint8_t kVersion = 1;
 
@@ -19,6 +21,23 @@ std::string with_hash(std::string_view before, const Hash128& hash) {
   return bytes;
 }
 
+std::string with_partition(std::string_view before, index::PartitionId partition) {
+  std::string key(before);
+  for (int shift = 24; shift >= 0; shift -= 8)
+    key += static_cast<char>(static_cast<std::uint32_t>(partition) >> shift);
+  return key;
+}
+
+Result<Placed> decode_placed(std::string_view key, std::string_view value) {
+  const std::string_view id = key.substr(std::min(key.size(), kPlacePrefix.size() + 4));
+  Placed placed;
+  if (id.size() != placed.id.bytes.size())
+    return Error{Code::kDataLoss, "a key of the directory is damaged"};
+  std::ranges::copy(id, placed.id.bytes.begin());
+  KIN_TRY(placed.partition, decode_place(value));
+  return placed;
+}
+
 std::string blob_key(const Hash128& hash) {
   return with_hash(kBlobPrefix, hash);
 }
@@ -26,10 +45,7 @@ std::string blob_key(const Hash128& hash) {
 }  // namespace
 
 std::string place_key(index::PartitionId home, const DocId& id) {
-  std::string key(kPlacePrefix);
-  for (int shift = 24; shift >= 0; shift -= 8)
-    key += static_cast<char>(static_cast<std::uint32_t>(home) >> shift);
-  return key.append(id.view());
+  return with_partition(kPlacePrefix, home).append(id.view());
 }
 
 std::string encode_place(index::PartitionId partition) {
@@ -115,6 +131,65 @@ Result<Places> Directory::locate(std::span<const Locate> entities) const {
   keys.reserve(entities.size());
   for (const Locate& one : entities) keys.push_back(place_key(one.home, one.id));
   return read(keys);
+}
+
+Result<PlacePage> Directory::export_places(const PlacesRequest& request) const {
+  const index::PartitionId home = request.move.partition;
+  if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
+  kv::Cursor at = store_->cursor(kv::keys_with(with_partition(kPlacePrefix, home)));
+  if (request.after) at.seek(place_key(home, *request.after) + '\0');
+  PlacePage page;
+  for (; at.valid(); at.next()) {
+    if (page.places.size() == request.limit) {
+      page.next = page.places.back().id;
+      break;
+    }
+    KIN_TRY(const Placed placed, decode_placed(at.key(), at.value()));
+    page.places.push_back(placed);
+  }
+  KIN_RETURN_IF_ERROR(at.status());
+  return page;
+}
+
+Result<Hash128> Directory::digest_places(index::PartitionId home) const {
+  Hash128 sum{};
+  const auto add = [&](std::string_view key, std::string_view value) -> Status {
+    const Hash128 hash = hash128(std::string(key).append(value));
+    sum.low += hash.low;
+    sum.high += hash.high;
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(store_->for_each(with_partition(kPlacePrefix, home), add));
+  return sum;
+}
+
+Status Directory::forget_places(index::PartitionId home) {
+  const kv::KeyRange range = kv::keys_with(with_partition(kPlacePrefix, home));
+  kv::Batch batch(*store_);
+  batch.remove_range(range.from, *range.to);  // which every key of places has
+  return store_->write(batch);
+}
+
+Status Directory::keep_move(index::PartitionId partition, const MoveRow& row,
+                            std::span<const Placed> places) {
+  kv::Batch batch(*store_);
+  for (const Placed& placed : places)
+    batch.put(place_key(partition, placed.id), encode_place(placed.partition));
+  batch.put(with_partition(kMovePrefix, partition), encode(row));
+  return store_->write(batch);
+}
+
+Result<std::map<index::PartitionId, MoveRow>> Directory::moves() const {
+  std::map<index::PartitionId, MoveRow> moves;
+  const auto add = [&](std::string_view key, std::string_view value) -> Status {
+    std::uint32_t partition = 0;
+    for (const char byte : key.substr(kMovePrefix.size()))
+      partition = partition << 8 | static_cast<std::uint8_t>(byte);
+    KIN_TRY(moves[index::PartitionId{partition}], decode_move_row(value));
+    return Done{};
+  };
+  KIN_RETURN_IF_ERROR(store_->for_each(kMovePrefix, add));
+  return moves;
 }
 
 Status Directory::store_blob(const Hash128& hash, std::string_view bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "index/shard.h"
 #include "kv/key_value_store.h"
+#include "router/node/move_row.h"
 #include "router/requests.h"
 
 namespace kin::router {
@@ -43,6 +45,17 @@ class Directory {
   Status store_blob(const Hash128& hash, std::string_view bytes);
   // kDataLoss if the stored bytes do not have the hash any more.
   Result<std::optional<std::string>> read_blob(const Hash128& hash) const;
+
+  // The entries of entities that are at home in a partition, when it moves.
+  Result<PlacePage> export_places(const PlacesRequest& request) const;
+  // Over what export_places() gives.
+  Result<Hash128> digest_places(index::PartitionId home) const;
+  Status forget_places(index::PartitionId home);
+
+  // Adds entries, and then records the part in a move, as one change.
+  Status keep_move(index::PartitionId partition, const MoveRow& row,
+                   std::span<const Placed> places = {});
+  Result<std::map<index::PartitionId, MoveRow>> moves() const;
 
   // The identity of the shard: the one that was given first, which is durable on return.
   Result<Hash128> keep_identity(const Hash128& identity);

@@ -5,15 +5,17 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "router/mover.h"
 #include "router/router.h"
+#include "router/testing/cluster_clients.h"
 #include "router/testing/history.h"
 #include "router/testing/simulated_meta.h"
+#include "router/testing/watched_moves.h"
 
 namespace kin::router {
 namespace {
 
 using std::chrono::milliseconds;
-using Kind = Operation::Kind;
 
 // The first parts of a run are the kinds of faults that may happen in any message or request.
 enum FaultKind : std::size_t { kLoss, kTwice, kVeryLate, kCrashInRequest, kSlow, kFaultKinds };
@@ -31,18 +33,13 @@ index::ShardOptions shard_options() {
   return options;
 }
 
-std::string key_name(std::size_t key) {
-  return fmt::format("key{}", key);
-}
-DocId key_id(std::size_t key) {
-  return doc_id_of("test", key_name(key));
-}
-
 // A router process, as long as it lives.
 struct RouterLife {
   Process process = 0;
   std::unique_ptr<SimulatedMeta> meta = {};
   std::unique_ptr<Router> router = {};
+  std::unique_ptr<WatchedMeta> watched = {};
+  std::unique_ptr<Mover> mover = {};
 };
 
 class ClusterRun {
@@ -66,6 +63,7 @@ class ClusterRun {
     report_.digest = simulation_.digest();
     report_.parts = first_fault() + faults_;
     report_.checked = history_.size();
+    for (const auto& node : nodes_) report_.crashed = report_.crashed || node->crashed_in_move();
     return std::move(report_);
   }
 
@@ -75,8 +73,18 @@ class ClusterRun {
   void break_things();
   void break_one_thing(Random& random);
   void act(std::size_t client);
-  void act_once(Router& router, Random& random);
   void end_faults();
+  void kill_router(std::size_t number);
+
+  // Moves.
+  bool has_moves() const { return options_.moves || options_.crash; }
+  void step_moves(std::size_t number);
+  void begin_any_move(Random& random);
+  void abort_any_move(Random& random);
+  void move_first_key();
+  void settle();
+  MoverWatch watch_of(std::size_t number);
+  void crash_at_moment(std::size_t number, const std::string& peer);
 
   std::shared_ptr<RouterLife> router(std::size_t number);
   std::shared_ptr<RouterLife> try_open(std::size_t number);
@@ -87,20 +95,6 @@ class ClusterRun {
   Random random_of(std::size_t part) const { return Random(options_.seed ^ mix64(part + 1)); }
   std::size_t first_fault() const { return kFaultKinds + options_.clients * options_.operations; }
 
-  // Operations of clients.
-  void put(Router& router, std::vector<std::size_t> keys, Random& random);
-  void remove(Router& router, std::size_t key);
-  void get(Router& router);
-  void search_key(Router& router, std::size_t key);
-  void search_state(Router& router, std::size_t key, Random& random);
-  void list(Router& router, bool by_vector);
-  void read_edge(Router& router, std::size_t key, index::Direction direction);
-
-  void wrote(std::size_t key, KeyState state, SteadyTime begun, bool known);
-  void saw(std::size_t key, Kind kind, KeyState state, SteadyTime begun, const std::string& how);
-  void violate(const std::string& what);
-  std::vector<index::Mutation> mutations_for(std::size_t key, KeyState state, Random& random);
-
   RunOptions options_;
   Simulation simulation_;
   SimulatedNetwork network_;
@@ -109,10 +103,12 @@ class ClusterRun {
   std::vector<std::shared_ptr<RouterLife>> lives_;
   std::vector<bool> opening_;
   std::size_t acting_ = 0;  // clients that are not done
+  bool is_moving_ = false;  // the move of RunOptions::crash has begun
+  bool settled_ = false;    // movers may stop
   std::size_t faults_ = 0;  // so far, with those that are left out
-  KeyState last_state_ = 0;
-  History history_;
   RunReport report_;
+  History history_;
+  ClusterClients clients_{options_, simulation_, history_, report_};
 };
 
 Connect ClusterRun::connect_from(Process process) {
@@ -148,7 +144,8 @@ void ClusterRun::live() {
   // Seeds differ in what goes wrong, too.
   const auto chance = [&](FaultKind kind, std::uint64_t from) {
     Random random = random_of(kind);
-    return !has(kind) || random.below(3) == 0 ? 0 : from + random.below(4 * from);
+    const bool never = options_.crash || !has(kind) || random.below(3) == 0;
+    return never ? 0 : from + random.below(4 * from);
   };
   network_.set(
       {.loss = chance(kLoss, 10), .twice = chance(kTwice, 10), .very_late = chance(kVeryLate, 30)});
@@ -159,16 +156,17 @@ void ClusterRun::live() {
   acting_ = options_.clients;
   for (std::size_t client = 0; client < options_.clients; ++client)
     simulation_.spawn([this, client] { act(client); });
-  simulation_.spawn([this] { break_things(); });
+  if (has_moves()) {
+    for (std::size_t number = 0; number < options_.routers; ++number)
+      simulation_.spawn([this, number] { step_moves(number); });
+  }
+  simulation_.spawn([this] { options_.crash ? move_first_key() : break_things(); });
   while (acting_ > 0) simulation_.clock().sleep_for(milliseconds{100});
   end_faults();
+  if (has_moves()) settle();
+  settled_ = true;
   const std::shared_ptr<RouterLife> last = router(0);
-  get(*last->router);
-  list(*last->router, false);
-  for (std::size_t key = 0; key < options_.keys; ++key) {
-    search_key(*last->router, key);
-    read_edge(*last->router, key, index::Direction::kIn);
-  }
+  clients_.read_all(*last->router);
 }
 
 void ClusterRun::end_faults() {
@@ -196,15 +194,9 @@ void ClusterRun::break_things() {
 void ClusterRun::break_one_thing(Random& random) {
   SimulatedNode& node = *nodes_[random.below(nodes_.size())];
   const milliseconds pause{random.below(2'000)};
-  switch (random.below(8)) {
+  switch (random.below(options_.moves ? 16 : 8)) {
     case 0: return node.crash(pause);
-    case 1: {
-      const std::size_t number = random.below(lives_.size());
-      const auto life = std::exchange(lives_[number], nullptr);
-      if (life == nullptr) return;
-      simulation_.note(fmt::format("router{} is killed", number));
-      return network_.stop_process(life->process);
-    }
+    case 1: return kill_router(random.below(lives_.size()));
     case 2: {
       const std::string machine = fmt::format("router{}", random.below(lives_.size()));
       simulation_.note(machine + " and " + node.name() + " are cut off");
@@ -212,8 +204,20 @@ void ClusterRun::break_one_thing(Random& random) {
       return simulation_.after(pause, [this] { network_.heal(); });
     }
     case 3: return meta_.crash(pause);
-    default: return node.step();
+    case 4:
+    case 5:
+    case 6:
+    case 7: return node.step();
+    case 8: return abort_any_move(random);
+    default: return begin_any_move(random);
   }
+}
+
+void ClusterRun::kill_router(std::size_t number) {
+  const auto life = std::exchange(lives_[number], nullptr);
+  if (life == nullptr) return;
+  simulation_.note(fmt::format("router{} is killed", number));
+  network_.stop_process(life->process);
 }
 
 std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
@@ -228,6 +232,16 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                               .text = index::text_options(index::ShardOptions{})});
   if (!opened.ok()) return nullptr;
   life->router = std::move(*opened);
+  const MoverWatch watch = watch_of(number);
+  life->watched = std::make_unique<WatchedMeta>(*life->meta, watch);
+  life->mover =
+      std::make_unique<Mover>(kIndex, *life->watched, watched(connect_from(life->process), watch),
+                              MoverOptions{.clock = &simulation_.clock(),
+                                           .attempt = milliseconds{300},
+                                           .pause = milliseconds{50},
+                                           .grace = milliseconds{100},
+                                           .patience = milliseconds{1'500},
+                                           .page = 3});
   return life;
 }
 
@@ -251,178 +265,105 @@ void ClusterRun::act(std::size_t client) {
     Random random = random_of(part);
     simulation_.clock().sleep_for(milliseconds{random.below(150)});
     const std::shared_ptr<RouterLife> life = router(client % lives_.size());
-    act_once(*life->router, random);
+    clients_.act(*life->router, random);
   }
   --acting_;
 }
 
-void ClusterRun::act_once(Router& router, Random& random) {
-  const std::size_t key = random.below(options_.keys);
-  switch (random.below(12)) {
-    case 0:
-    case 1:
-    case 2: return put(router, {key}, random);
-    case 3: return put(router, {key, (key + 1) % options_.keys}, random);
-    case 4:
-    case 5: return remove(router, key);
-    case 6: return get(router);
-    case 7: return search_key(router, key);
-    case 8: return search_state(router, key, random);
-    case 9: return list(router, random.below(2) == 0);
-    case 10: return read_edge(router, key, index::Direction::kOut);
-    default: return read_edge(router, key, index::Direction::kIn);
+MoverWatch ClusterRun::watch_of(std::size_t number) {
+  return {.before = [this, number](const std::string& peer) { crash_at_moment(number, peer); },
+          .sabotage = options_.sabotage};
+}
+
+void ClusterRun::step_moves(std::size_t number) {
+  while (!settled_) {
+    const std::shared_ptr<RouterLife> life = router(number);
+    const auto outcome = life->mover->step();
+    const SteadyTime now = simulation_.now();
+    const auto next = outcome.ok() ? outcome->next(now) : std::nullopt;
+    const auto wait = next ? *next - now : std::chrono::nanoseconds{milliseconds{50}};
+    simulation_.clock().sleep_for(std::max<std::chrono::nanoseconds>(wait, milliseconds{1}));
   }
 }
 
-// The entity's text, and the weight of its only edge, say which write made them.
-std::vector<index::Mutation> ClusterRun::mutations_for(std::size_t key, KeyState state,
-                                                       Random& random) {
-  index::PutEntity put;
-  put.entity.id = key_id(key);
-  put.entity.key = key_name(key);
-  put.entity.source = "test";
-  put.entity.text = fmt::format("{} state{}", key_name(key), state);
-  put.entity.vectors = {{"main",
-                         {static_cast<float>(random.unit()), static_cast<float>(random.unit()),
-                          static_cast<float>(random.unit()), static_cast<float>(random.unit())}}};
-  index::SetEdges edges{.from = put.entity.id, .name = "next"};
-  index::Edge edge;
-  edge.id = {.from = put.entity.id, .name = "next", .to = key_id((key + 1) % options_.keys)};
-  edge.weight = static_cast<double>(state);
-  edges.edges = {edge};
-  return {std::move(put), std::move(edges)};
+void ClusterRun::begin_any_move(Random& random) {
+  const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  const NewMove wanted{
+      .partition = index::PartitionId{static_cast<std::uint32_t>(random.below(kPartitions))},
+      .target = static_cast<std::uint32_t>(random.below(nodes_.size()))};
+  const auto begun = begin_move(*life->meta, kIndex, wanted);
+  simulation_.note(fmt::format("move of partition {} to node{}{}",
+                               static_cast<std::uint32_t>(wanted.partition), wanted.target,
+                               begun.ok() ? "" : ": " + begun.error().message));
 }
 
-void ClusterRun::put(Router& router, std::vector<std::size_t> keys, Random& random) {
-  std::vector<index::Mutation> mutations;
-  std::vector<KeyState> states;
-  for (const std::size_t key : keys) {
-    states.push_back(++last_state_);
-    for (auto& one : mutations_for(key, states.back(), random)) mutations.push_back(std::move(one));
-    simulation_.note(fmt::format("put {} = {}", key_name(key), states.back()));
-  }
-  const SteadyTime begun = simulation_.now();
-  const auto written = router.write(mutations);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto outcome = written.ok() ? written->outcomes[2 * i] : std::nullopt;
-    if (outcome && outcome->effect != index::Effect::kDone)
-      violate(fmt::format("a put had effect {}", static_cast<int>(outcome->effect)));
-    wrote(keys[i], states[i], begun, outcome.has_value());
+void ClusterRun::abort_any_move(Random& random) {
+  const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  const auto moves = read_moves(*life->meta, kIndex);
+  if (!moves.ok()) return;
+  for (const Move& move : *moves) {
+    if (!rule_of(move.phase).can_abort) continue;
+    const auto aborted = abort_move(*life->meta, kIndex, move.partition, "as asked");
+    return simulation_.note(fmt::format("abort of the move of partition {} while {}{}",
+                                        static_cast<std::uint32_t>(move.partition),
+                                        name_of(move.phase),
+                                        aborted.ok() ? "" : ": " + aborted.error().message));
   }
 }
 
-void ClusterRun::remove(Router& router, std::size_t key) {
-  simulation_.note("remove " + key_name(key));
-  const std::vector<index::Mutation> mutations{index::RemoveEntity{.id = key_id(key)}};
-  const SteadyTime begun = simulation_.now();
-  const auto written = router.write(mutations);
-  wrote(key, 0, begun, written.ok() && written->outcomes[0].has_value());
+// Entities without a vector are in their home partition, so this one has everything: entities,
+// edges, tombstones and directory entries.
+void ClusterRun::move_first_key() {
+  simulation_.clock().sleep_for(milliseconds{500});
+  const std::shared_ptr<RouterLife> life = router(0);
+  const ShardMap map = life->router->map();
+  const index::PartitionId partition = map.home_of(key_id(0));
+  const auto target = static_cast<std::uint32_t>((map.shard_of(partition) + 1) % nodes_.size());
+  const auto begun =
+      begin_move(*life->meta, kIndex, {.partition = partition, .target = target});
+  KIN_CHECK(begun.ok(), begun.ok() ? "" : begun.error().message.c_str());
+  is_moving_ = true;
 }
 
-void ClusterRun::wrote(std::size_t key, KeyState state, SteadyTime begun, bool known) {
-  const std::string what = fmt::format("write {} = {}", key_name(key), state);
-  simulation_.note((known ? "done: " : "unknown: ") + what);
-  Operation operation{.state = state, .begun = begun, .what = what};
-  if (known)
-    operation.ended = simulation_.now();
-  else
-    ++report_.unknown;
-  history_.add(key, std::move(operation));
-}
-
-void ClusterRun::saw(std::size_t key, Kind kind, KeyState state, SteadyTime begun,
-                     const std::string& how) {
-  const char* relation = kind == Kind::kSees ? "is" : kind == Kind::kExists ? "exists," : "is not";
-  const std::string what = fmt::format("{}: {} {} {}", how, key_name(key), relation, state);
-  simulation_.note(what);
-  history_.add(
-      key,
-      {.kind = kind, .state = state, .begun = begun, .ended = simulation_.now(), .what = what});
-}
-
-void ClusterRun::violate(const std::string& what) {
-  simulation_.note("VIOLATION: " + what);
-  if (!report_.violation) report_.violation = what;
-}
-
-KeyState state_in(const std::string& text) {
-  return std::stoull(text.substr(text.find("state") + 5));
-}
-
-void ClusterRun::get(Router& router) {
-  std::vector<DocId> ids;
-  for (std::size_t key = 0; key < options_.keys; ++key) ids.push_back(key_id(key));
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.get(ids);
-  if (!found.ok()) return void(++report_.failed);
-  for (std::size_t key = 0; key < ids.size(); ++key) {
-    const auto& entity = (*found)[key];
-    saw(key, Kind::kSees, entity ? state_in(entity->entity.text) : 0, begun, "get");
+void ClusterRun::settle() {
+  std::vector<Move> moves;
+  for (int tries = 0; tries < 600; ++tries) {
+    const std::shared_ptr<RouterLife> life = router(0);
+    auto read = read_moves(*life->meta, kIndex);
+    const auto is_over = [](const Move& move) { return rule_of(move.phase).over; };
+    if (read.ok()) moves = std::move(*read);
+    if (read.ok() && std::ranges::all_of(moves, is_over)) break;
+    simulation_.clock().sleep_for(milliseconds{100});
+  }
+  for (const Move& move : moves) {
+    report_.moved += move.phase == MovePhase::kDone ? 1 : 0;
+    report_.aborted += move.phase == MovePhase::kFailed ? 1 : 0;
+    if (!rule_of(move.phase).over)
+      clients_.violate(fmt::format("the move of partition {} is {} for ever",
+                                   static_cast<std::uint32_t>(move.partition),
+                                   name_of(move.phase)));
   }
 }
 
-void ClusterRun::search_key(Router& router, std::size_t key) {
-  const index::TextLeg leg{.query = key_name(key)};
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.search({.text = leg}, {.show = Show{.text = leg}});
-  if (!found.ok()) return void(++report_.failed);
-  const auto& hits = found->found.hits;
-  if (hits.size() > 1) return violate("a search finds an entity twice");
-  if (hits.empty()) return saw(key, Kind::kSees, 0, begun, "search");
-  KeyState state = 0;  // unless it was removed after it was found
-  for (const index::HitSnippet& snippet : found->shown.snippets[0]) {
-    if (snippet.field == "text") state = state_in(snippet.part);
+void ClusterRun::crash_at_moment(std::size_t number, const std::string& peer) {
+  // Calls that look for moves before there is one are not counted.
+  if (!options_.crash || !is_moving_ || ++report_.moments != options_.crash->moment) return;
+  using Crash = MoveCrash::Kind;
+  const auto node = std::ranges::find(nodes_, peer, [](const auto& one) { return one->name(); });
+  const milliseconds pause{700};
+  report_.crashed = options_.crash->kind < Crash::kPeerAtWrite;
+  switch (options_.crash->kind) {
+    case Crash::kRouterBefore: return kill_router(number);
+    case Crash::kRouterAfter:
+      return simulation_.after(std::chrono::microseconds{1},
+                               [this, number] { kill_router(number); });
+    case Crash::kPeerBefore: return node == nodes_.end() ? meta_.crash(pause) : (*node)->crash(pause);
+    case Crash::kPeerAtWrite:
+    case Crash::kPeerAfter:
+      if (node == nodes_.end()) return;
+      return (*node)->crash_in_move(
+          options_.crash->kind == Crash::kPeerAfter ? 0 : options_.crash->write);
   }
-  saw(key, Kind::kSees, state, begun, "search");
-}
-
-void ClusterRun::search_state(Router& router, std::size_t key, Random& random) {
-  const KeyState state = 1 + random.below(last_state_ + 1);
-  const index::TextLeg leg{.query = fmt::format("+{} +state{}", key_name(key), state)};
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.search({.text = leg});
-  if (!found.ok()) return void(++report_.failed);
-  if (found->found.hits.size() > 1) return violate("a search finds an entity twice");
-  saw(key, found->found.hits.empty() ? Kind::kSeesOther : Kind::kSees, state, begun,
-      "search for a state");
-}
-
-void ClusterRun::list(Router& router, bool by_vector) {
-  index::ShardQuery query{.k = 1'000};
-  if (by_vector)
-    query.vector = index::VectorLeg{.vector = {0.5F, 0.5F, 0.5F, 0.5F}, .exact = true};
-  else
-    query.count = true;
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.search(query);
-  if (!found.ok()) return void(++report_.failed);
-  std::vector<DocId> ids;
-  for (const index::ShardHit& hit : found->found.hits) ids.push_back(hit.doc.id);
-  if (found->found.count && *found->found.count != ids.size())
-    violate("two shards hold the same entity");
-  for (std::size_t key = 0; key < options_.keys; ++key) {
-    const auto times = std::ranges::count(ids, key_id(key));
-    if (times > 1) violate("a list has an entity twice");
-    saw(key, times == 1 ? Kind::kExists : Kind::kSees, 0, begun, by_vector ? "nearest" : "list");
-  }
-}
-
-void ClusterRun::read_edge(Router& router, std::size_t key, index::Direction direction) {
-  const bool out = direction == index::Direction::kOut;
-  const DocId from = key_id(out ? key : (key + 1) % options_.keys);
-  const SteadyTime begun = simulation_.now();
-  const auto found =
-      router.traverse({.from = {from}, .direction = direction, .missing = index::Missing::kVisit});
-  if (!found.ok()) return void(++report_.failed);
-  KeyState state = 0;
-  int edges = 0;
-  for (const index::GraphEdge& edge : found->edges) {
-    if (edge.id.from != key_id(key)) continue;
-    state = static_cast<KeyState>(edge.weight);
-    ++edges;
-  }
-  if (edges > 1) violate("an edge is there twice");
-  saw(key, Kind::kSees, state, begun, out ? "edges out" : "edges in");
 }
 
 }  // namespace

@@ -12,6 +12,20 @@
 
 namespace kin::router {
 
+// One crash at a moment of a move. Moments are the calls of movers, counted from 1.
+struct MoveCrash {
+  enum class Kind : std::uint8_t {
+    kRouterBefore,  // the router of the mover stops before it sends
+    kRouterAfter,   // after it has sent, before there is a reply
+    kPeerBefore,    // the shard or the meta store loses power before the call arrives
+    kPeerAtWrite,   // the shard loses power before the `write`-th change of its disk
+    kPeerAfter,     // when it has served the call, before the reply is sent
+  };
+  std::size_t moment = 0;  // 0: nothing crashes
+  Kind kind = Kind::kRouterBefore;
+  std::uint64_t write = 1;
+};
+
 struct RunOptions {
   std::uint64_t seed = 1;  // of what clients do and what breaks
   // Other delays and losses for the same operations and faults.
@@ -21,6 +35,10 @@ struct RunOptions {
   std::size_t clients = 4;
   std::size_t operations = 20;  // of each client
   std::size_t keys = 5;
+  bool moves = false;  // partitions move from shard to shard, and moves are aborted
+  // One partition with all that can be in it moves, one thing crashes, and nothing else happens to
+  // the clients.
+  std::optional<MoveCrash> crash = {};
   Sabotage sabotage = Sabotage::kNone;
   // Parts that are left out, by number: kinds of faults, operations of clients, single faults. The
   // others do the same without them, though perhaps at other moments.
@@ -35,11 +53,16 @@ struct RunReport {
   std::size_t checked = 0;              // operations on keys
   std::size_t unknown = 0;              // writes with an unknown outcome
   std::size_t failed = 0;               // reads that got no answer
+  std::size_t moved = 0;                // moves that were completed
+  std::size_t aborted = 0;              // moves that were undone
+  std::size_t moments = 0;              // calls of movers
+  bool crashed = false;                 // RunOptions::crash took place
 };
 
 // Nothing acknowledged is lost, nothing deleted returns, no entity is there twice, and a read sees
 // what was acknowledged before it began: checked for gets, searches by words and by nearness,
-// lists, and edges from both ends. The same options give the same run.
+// lists, and edges from both ends. Every move ends once nothing breaks any more. The same options
+// give the same run.
 RunReport run_cluster(const RunOptions& options);
 
 }  // namespace kin::router

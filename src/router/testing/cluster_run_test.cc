@@ -55,10 +55,75 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhateverBreaks) {
   EXPECT_GT(checked, seeds * 100);
 }
 
+TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
+  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
+  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
+  std::size_t moved = 0, aborted = 0, failed = 0;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const RunOptions options{.seed = seed, .moves = true};
+    const RunReport report = run_cluster(options);
+    moved += report.moved;
+    aborted += report.aborted;
+    failed += report.failed;
+    if (report.violation) FAIL() << tell(options, report);
+  }
+  RecordProperty("moved", static_cast<int>(moved));
+  RecordProperty("aborted", static_cast<int>(aborted));
+  RecordProperty("failed_reads", static_cast<int>(failed));
+  EXPECT_GE(moved, seeds);
+}
+
+// Crashes everything that takes part in a move, at each call of its mover and at each write that a
+// shard makes for it.
+class CrashInMove : public testing::Test {
+ protected:
+  // False if there is no such crash.
+  bool crash(const MoveCrash& how) {
+    const RunOptions options{.clients = 3, .operations = 12, .keys = 3, .crash = how};
+    const RunReport report = run_cluster(options);
+    if (report.violation) {
+      std::string text = fmt::format("moment {}, kind {}, write {}: {}\n", how.moment,
+                                     static_cast<int>(how.kind), how.write, *report.violation);
+      for (const std::string& note : report.notes) text += note + "\n";
+      ADD_FAILURE() << text;
+    }
+    runs_ += report.crashed ? 1 : 0;
+    moved_ += report.moved;
+    moments_ = report.moments;
+    return report.crashed;
+  }
+
+  std::size_t runs_ = 0;
+  std::size_t moved_ = 0;
+  std::size_t moments_ = 0;
+};
+
+TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
+  crash({});
+  ASSERT_EQ(moved_, 1U) << "nothing crashes";
+  const std::size_t moments = moments_;
+  EXPECT_GT(moments, 40U);
+  using Kind = MoveCrash::Kind;
+  for (std::size_t moment = 1; moment <= moments && !HasFailure(); ++moment) {
+    for (const Kind kind :
+         {Kind::kRouterBefore, Kind::kRouterAfter, Kind::kPeerBefore, Kind::kPeerAfter})
+      crash({.moment = moment, .kind = kind});
+    for (std::uint64_t write = 1;
+         crash({.moment = moment, .kind = Kind::kPeerAtWrite, .write = write});)
+      ++write;
+  }
+  RecordProperty("moments", static_cast<int>(moments));
+  RecordProperty("crashes", static_cast<int>(runs_));
+  RecordProperty("moved", static_cast<int>(moved_));
+  EXPECT_GT(runs_, 3 * moments);
+  EXPECT_GT(moved_, runs_ / 2);
+}
+
 TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const RunReport one = run_cluster({.seed = seed});
-    const RunReport again = run_cluster({.seed = seed});
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const RunOptions options{.seed = 1 + seed / 2, .moves = seed % 2 == 1};
+    const RunReport one = run_cluster(options);
+    const RunReport again = run_cluster(options);
     EXPECT_EQ(one.digest, again.digest);
     EXPECT_EQ(one.notes, again.notes);
   }
@@ -84,7 +149,8 @@ class SabotagedCluster : public testing::TestWithParam<Sabotage> {
 TEST_P(SabotagedCluster, IsFoundOut) {
   const std::uint64_t most = kSeeds;
   for (std::uint64_t seed = 1; seed <= most; ++seed) {
-    const RunOptions options{.seed = seed, .sabotage = GetParam()};
+    const RunOptions options{
+        .seed = seed, .moves = GetParam() >= Sabotage::kNoFence, .sabotage = GetParam()};
     const RunReport report = run_cluster(options);
     if (!report.violation) continue;
     RecordProperty("seeds", static_cast<int>(seed));
@@ -95,13 +161,26 @@ TEST_P(SabotagedCluster, IsFoundOut) {
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedCluster,
                          testing::Values(Sabotage::kAppliesTwice, Sabotage::kAnswersEarly,
-                                         Sabotage::kForgetsClaims),
+                                         Sabotage::kForgetsClaims, Sabotage::kNoFence,
+                                         Sabotage::kServesOldReaders, Sabotage::kRefusesTooEarly,
+                                         Sabotage::kCleansEarly, Sabotage::kDropsTombstones,
+                                         Sabotage::kLosesLog, Sabotage::kDropsPlaces,
+                                         Sabotage::kDropsEdges, Sabotage::kStopsCopyEarly),
                          [](const testing::TestParamInfo<Sabotage>& mistake) -> std::string {
                            switch (mistake.param) {
                              case Sabotage::kNone: return "None";
                              case Sabotage::kAppliesTwice: return "RequestsAreAppliedTwice";
                              case Sabotage::kAnswersEarly: return "WritesAreAnsweredEarly";
                              case Sabotage::kForgetsClaims: return "ClaimsAreForgotten";
+                             case Sabotage::kNoFence: return "TheSourceIsNotFenced";
+                             case Sabotage::kServesOldReaders: return "OldReadersAreServed";
+                             case Sabotage::kRefusesTooEarly: return "AppliedWritesAreRefused";
+                             case Sabotage::kCleansEarly: return "TheSourceIsCleanedEarly";
+                             case Sabotage::kDropsTombstones: return "TombstonesAreNotCopied";
+                             case Sabotage::kLosesLog: return "TheLogIsNotFollowed";
+                             case Sabotage::kDropsPlaces: return "TheDirectoryIsNotCopied";
+                             case Sabotage::kDropsEdges: return "EdgesAreNotCopied";
+                             case Sabotage::kStopsCopyEarly: return "TheCopyEndsEarly";
                            }
                            return "";
                          });

@@ -34,7 +34,7 @@ class ShardClientContract : public testing::TestWithParam<MakeReachable> {
  protected:
   static constexpr std::uint64_t kEpoch = 5;
 
-  ShardClientContract() : reached_(GetParam()()) {}
+  ShardClientContract();
 
   static DocId id(std::string_view key) { return doc_id_of("test", key); }
   static index::Entity made(const std::string& key, const std::string& text);

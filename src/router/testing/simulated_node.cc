@@ -11,6 +11,15 @@ std::string name_of(const Request& request) {
   return name;
 }
 
+bool is_of_move(const Request& request) {
+  const auto is_any_of = [&]<typename... Kinds>(std::variant<Kinds...>*) {
+    return (std::holds_alternative<Kinds>(request) || ...);
+  };
+  using OfMoves = std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
+                               PlacesRequest, EndMoveRequest, DigestRequest, AssignRequest>;
+  return is_any_of(static_cast<OfMoves*>(nullptr));
+}
+
 SimulatedNode::SimulatedNode(Simulation& simulation, SimulatedNetwork& network, std::string name,
                              index::ShardOptions options)
     : simulation_(simulation),
@@ -64,12 +73,33 @@ bool SimulatedNode::survives(const std::function<void()>& work) {
   work();
   disk_->observe({});
   if (after == nullptr) return true;
+  lose_power(std::move(after));
+  return false;
+}
+
+void SimulatedNode::lose_power(std::unique_ptr<SimulatedDisk> after) {
   simulation_.note(name_ + " loses power in the middle");
   host_.reset();
   disk_ = std::move(after);
   network_.stop_process(process_);
   simulation_.after(std::chrono::milliseconds{1 + simulation_.random().below(2'000)},
                     [this] { ensure_up(); });
+}
+
+bool SimulatedNode::survives_planned(const std::function<void()>& work) {
+  std::uint64_t left = *std::exchange(planned_, std::nullopt);
+  const bool when_served = left == 0;
+  const PowerCut cut{.seed = simulation_.random().next()};
+  std::unique_ptr<SimulatedDisk> after;
+  disk_->observe([&](const SimulatedDisk::Step&) {
+    if (left > 0 && --left == 0) after = disk_->power_cut(cut);
+  });
+  work();
+  disk_->observe({});
+  if (when_served) after = disk_->power_cut(cut);
+  if (after == nullptr) return true;
+  crashed_in_move_ = true;
+  lose_power(std::move(after));
   return false;
 }
 
@@ -91,7 +121,61 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
     for (const Claim& one : claim->claims) places.partitions.emplace_back(one.partition);
     return std::variant<Response, Refused>(Response(std::move(places)));
   }
+  if (const auto* write = std::get_if<WriteRequest>(&request);
+      write != nullptr && faults_.sabotage == Sabotage::kRefusesTooEarly) {
+    auto reply = host_->serve(GetRequest{.partitions = write->partitions}, options);
+    if (reply.ok() && std::holds_alternative<Refused>(*reply)) return reply;
+  }
+  if (faults_.sabotage == Sabotage::kServesOldReaders) {
+    if (auto reply = serve_old_readers(request, options)) return std::move(*reply);
+  }
   return host_->serve(request, options);
+}
+
+std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& request,
+                                                                const CallOptions& options) {
+  const auto refusal = [&](const Partitions& partitions) -> std::optional<Reply<Response>> {
+    for (const auto& [partition, owner] : fenced_) {
+      if (partitions.contains(partition))
+        return std::variant<Response, Refused>(Refused{.epoch = owner.epoch});
+    }
+    return {};
+  };
+  if (const auto* assign = std::get_if<AssignRequest>(&request)) {
+    AssignRequest passed;
+    const index::Owners owners = host_->shard().stats().owners;
+    for (const index::AssignOwner& one : assign->owners) {
+      const auto known = owners.find(one.partition);
+      const bool takes = !one.owned && known != owners.end() && known->second.owned &&
+                         known->second.epoch < one.epoch;
+      if (takes)
+        fenced_[one.partition] = {.epoch = one.epoch};
+      else
+        passed.owners.push_back(one);
+      if (one.owned) fenced_.erase(one.partition);
+    }
+    return host_->serve(passed, options);
+  }
+  if (const auto* write = std::get_if<WriteRequest>(&request)) return refusal(write->partitions);
+  if (const auto* claim = std::get_if<ClaimRequest>(&request)) {
+    Partitions homes;
+    for (const Claim& one : claim->claims) homes.insert(one.home);
+    return refusal(homes);
+  }
+  if (const auto* follow = std::get_if<FollowRequest>(&request)) {
+    auto reply = host_->serve(request, options);
+    if (fenced_.contains(follow->move.partition) && reply.ok())
+      std::get<FollowPage>(std::get<Response>(*reply)).owned = false;
+    return reply;
+  }
+  if (const auto* end = std::get_if<EndMoveRequest>(&request);
+      end != nullptr && fenced_.contains(end->move.partition)) {
+    const index::Ownership owner = fenced_.extract(end->move.partition).mapped();
+    [[maybe_unused]] const auto told = host_->serve(
+        AssignRequest{.owners = {{.partition = end->move.partition, .epoch = owner.epoch}}},
+        options);
+  }
+  return {};
 }
 
 void SimulatedNode::receive(const Request& request, const CallOptions& options,
@@ -110,7 +194,9 @@ void SimulatedNode::receive(const Request& request, const CallOptions& options,
   }
   Reply<Response> answer = Error{Code::kUnavailable, "the node stopped"};
   simulation_.note(fmt::format("{} gets: {}", name_, name_of(request)));
-  if (!survives([&] { answer = sabotaged(request, options); })) return;
+  const auto work = [&] { answer = sabotaged(request, options); };
+  const bool planned = planned_ && is_of_move(request);
+  if (!(planned ? survives_planned(work) : survives(work))) return;
   if (faults_.slow > 0 && simulation_.once_in(faults_.slow)) {
     const Process served_by = process_;
     simulation_.after(std::chrono::milliseconds{simulation_.random().below(3'000)},

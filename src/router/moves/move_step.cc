@@ -1,0 +1,266 @@
+#include "router/moves/move_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kin::router {
+namespace {
+
+std::uint64_t bytes_of(const std::vector<index::Record>& records) {
+  std::string bytes;
+  for (const index::Record& record : records) index::append_record(bytes, record);
+  return bytes.size();
+}
+
+}  // namespace
+
+Status MoveStep::read(const MetaValue& map) {
+  KIN_TRY(map_, decode_shard_map(map.bytes));
+  const std::size_t shards = map_.shards.size();
+  if (static_cast<std::size_t>(move_.partition) >= map_.partitions.size() ||
+      move_.source >= shards || move_.target >= shards)
+    return Error{Code::kDataLoss, "a stored move does not fit the map of its index"};
+  return Done{};
+}
+
+Result<StepOutcome> MoveStep::run() {
+  if (move_.id == 0) return begin();
+  switch (move_.phase) {
+    case MovePhase::kPreparing: return prepare();
+    case MovePhase::kCopying: return copy();
+    case MovePhase::kFollowing: return follow();
+    case MovePhase::kVerifying: return verify();
+    case MovePhase::kHandingOver: return hand_over();
+    case MovePhase::kGrace: return wait_for_grace();
+    case MovePhase::kCleaning: return clean();
+    case MovePhase::kAborting: return undo();
+    case MovePhase::kDone:
+    case MovePhase::kFailed: return StepOutcome::idle();
+  }
+  KIN_UNREACHABLE();
+}
+
+// Revisions of the meta store only grow, and no two moves have the same.
+Result<StepOutcome> MoveStep::begin() {
+  Move after = move_;
+  after.id = stored_.revision;
+  return write(after);
+}
+
+Result<StepOutcome> MoveStep::prepare() {
+  KIN_TRY(MoveProgress progress,
+          ask(move_.target, ReceiveRequest{.move = name_, .limit = mover_.options_.page}));
+  if (!progress.ready) return StepOutcome::worked();
+  // From here on the source keeps its log. The copy that follows is not older.
+  KIN_TRY(const FollowPage begun, ask(move_.source, FollowRequest{.move = name_}));
+  progress.lsn = begun.up_to;
+  KIN_TRY([[maybe_unused]] const auto kept, take({.progress = progress}));
+  return advance();
+}
+
+Result<StepOutcome> MoveStep::copy() {
+  if (now() < seen().next_page) return StepOutcome::not_before(seen().next_page);
+  KIN_TRY(MoveProgress progress, ask(move_.target, ReceiveRequest{.move = name_}));
+  if (progress.copied) return advance();
+  KIN_TRY(auto page, ask(move_.source, CopyRequest{.move = name_,
+                                                   .after = progress.next,
+                                                   .limit = mover_.options_.page}));
+  progress.copied = !page.next;
+  progress.next = page.next;
+  const std::uint64_t rate = mover_.options_.bytes_per_second;
+  if (rate > 0)
+    seen().next_page = now() + std::chrono::nanoseconds{std::chrono::seconds{1}} *
+                                   bytes_of(page.records) / rate;
+  KIN_TRY([[maybe_unused]] const auto kept,
+          take({.records = std::move(page.records), .progress = progress}));
+  return StepOutcome::worked();
+}
+
+Result<StepOutcome> MoveStep::follow() {
+  KIN_TRY(MoveProgress progress, ask(move_.target, ReceiveRequest{.move = name_}));
+  KIN_TRY(FollowPage page, ask(move_.source, FollowRequest{.move = name_,
+                                                           .after = progress.lsn,
+                                                           .limit = mover_.options_.page}));
+  progress.lsn = page.up_to;
+  KIN_TRY([[maybe_unused]] const auto kept,
+          take({.records = std::move(page.records), .progress = progress}));
+  if (page.up_to < page.last) return StepOutcome::worked();
+  if (!source_owns()) return decided();
+  // Written down before the source is told, so that an abort knows which epoch to go beyond.
+  Move after = move_;
+  after.phase = rule_of(move_.phase).next;
+  after.fence = map_.epoch + 1;
+  return write(after);
+}
+
+Result<StepOutcome> MoveStep::verify() {
+  if (!source_owns()) return decided();
+  if (!seen().fenced) seen().fenced = now();
+  const AssignRequest fence{
+      .owners = {{.partition = move_.partition, .epoch = move_.fence, .owned = false}}};
+  KIN_TRY([[maybe_unused]] const Assigned told, ask(move_.source, fence));
+  KIN_TRY(const MoveProgress progress, ask(move_.target, ReceiveRequest{.move = name_}));
+  KIN_RETURN_IF_ERROR(send_log(progress));
+  KIN_RETURN_IF_ERROR(send_places(progress));
+  KIN_RETURN_IF_ERROR(compare());
+  return advance();
+}
+
+Status MoveStep::send_log(MoveProgress progress) {
+  for (;;) {
+    KIN_TRY(FollowPage page, ask(move_.source, FollowRequest{.move = name_,
+                                                             .after = progress.lsn,
+                                                             .limit = mover_.options_.page}));
+    if (page.owned)
+      return Error{Code::kFailedPrecondition, "the source serves the partition on"};
+    progress.lsn = page.up_to;
+    const bool at_end = page.up_to >= page.last;
+    KIN_TRY([[maybe_unused]] const auto kept,
+            take({.records = std::move(page.records), .progress = progress}));
+    if (at_end) return Done{};
+  }
+}
+
+// The directory has no log: it is sent as a whole when it does not change any more.
+Status MoveStep::send_places(MoveProgress progress) {
+  PlacesRequest request{.move = name_};
+  do {
+    KIN_TRY(PlacePage page, ask(move_.source, request));
+    request.after = page.next;
+    KIN_TRY([[maybe_unused]] const auto kept,
+            take({.places = std::move(page.places), .progress = progress}));
+  } while (request.after);
+  return Done{};
+}
+
+Status MoveStep::compare() {
+  auto source = start_call(move_.source, DigestRequest{.partition = move_.partition});
+  auto target = start_call(move_.target, DigestRequest{.partition = move_.partition});
+  KIN_TRY(const DigestReply ours, result_of(source.wait()));
+  KIN_TRY(const DigestReply theirs, result_of(target.wait()));
+  if (ours.places != theirs.places)
+    return Error{Code::kDataLoss, "the directory entries of the two copies differ"};
+  const auto differs = std::ranges::mismatch(ours.digest, theirs.digest).in1;
+  if (differs == ours.digest.end()) return Done{};
+  return Error{Code::kDataLoss, fmt::format("the two copies differ in bucket {}",
+                                            differs - ours.digest.begin())};
+}
+
+Result<StepOutcome> MoveStep::hand_over() {
+  if (!source_owns()) return decided();
+  KIN_TRY(const bool changed, change_owner(move_.target, move_.fence));
+  if (!changed) return StepOutcome::worked();
+  tell(move_.target);
+  return advance();
+}
+
+Result<StepOutcome> MoveStep::wait_for_grace() {
+  auto& ends = seen().grace_ends;
+  if (!ends) {
+    ends = now() + mover_.options_.grace;
+    tell(move_.target);
+  }
+  if (now() < *ends) return StepOutcome::not_before(*ends);
+  return advance();
+}
+
+Result<StepOutcome> MoveStep::clean() {
+  KIN_TRY(const Forgotten forgotten,
+          ask(move_.source, EndMoveRequest{.move = name_, .limit = mover_.options_.page}));
+  return forgotten.more ? StepOutcome::worked() : advance();
+}
+
+Result<StepOutcome> MoveStep::undo() {
+  if (target_owns()) return decided();
+  if (move_.fence != 0 && source_owns()) {
+    // Somebody may have told the source to refuse, or may still do so: it owns the partition again
+    // from a later epoch on. And whoever would hand it over finds another map.
+    KIN_TRY([[maybe_unused]] const bool changed, change_owner(move_.source, move_.fence + 1));
+    return StepOutcome::worked();
+  }
+  if (move_.fence != 0) tell(move_.source);
+  KIN_TRY([[maybe_unused]] const Forgotten kept,
+          ask(move_.source, EndMoveRequest{.move = name_, .keep = true}));
+  KIN_TRY(const Forgotten forgotten,
+          ask(move_.target, EndMoveRequest{.move = name_, .limit = mover_.options_.page}));
+  return forgotten.more ? StepOutcome::worked() : advance();
+}
+
+Result<StepOutcome> MoveStep::advance() {
+  Move after = move_;
+  after.phase = rule_of(move_.phase).next;
+  return write(after);
+}
+
+Result<StepOutcome> MoveStep::write(const Move& after) {
+  // Where somebody else was faster, the next step goes on from what they wrote.
+  KIN_TRY([[maybe_unused]] const bool written,
+          swap_move(mover_.meta_, mover_.index_, stored_, after));
+  return StepOutcome::worked();
+}
+
+Result<StepOutcome> MoveStep::decided() {
+  Move after = move_;
+  after.phase = target_owns() ? MovePhase::kGrace : MovePhase::kAborting;
+  if (!target_owns()) after.reason = "the partition got another owner during the move";
+  return write(after);
+}
+
+const PartitionOwner& MoveStep::owner() const {
+  return map_.partitions[static_cast<std::size_t>(move_.partition)];
+}
+
+bool MoveStep::source_owns() const {
+  return owner() == PartitionOwner{.shard = move_.source, .epoch = move_.epoch};
+}
+
+bool MoveStep::target_owns() const {
+  return owner().shard == move_.target && owner().epoch > move_.epoch;
+}
+
+Result<bool> MoveStep::change_owner(std::uint32_t shard, std::uint64_t epoch) {
+  ShardMap after = map_;
+  after.epoch = std::max(map_.epoch + 1, epoch);
+  after.partitions[static_cast<std::size_t>(move_.partition)] = {.shard = shard,
+                                                                 .epoch = after.epoch};
+  KIN_TRY(const auto written,
+          mover_.meta_.swap(map_key(mover_.index_), revision_, encode(after)));
+  if (!written) return false;
+  map_ = std::move(after);
+  return true;
+}
+
+// Spares the first requests a round. If it fails, a router that is refused tells the shard.
+void MoveStep::tell(std::uint32_t shard) {
+  [[maybe_unused]] const auto told = ask(shard, map_.assignment_of(shard));
+}
+
+Result<MoveProgress> MoveStep::take(TakeRequest request) {
+  request.move = name_;
+  return ask(move_.target, std::move(request));
+}
+
+template <typename Asked>
+Started<typename Asked::Reply> MoveStep::start_call(std::uint32_t shard, Asked request) {
+  const CallOptions how{.map_epoch = map_.epoch,
+                        .shard = map_.identity_of(shard),
+                        .deadline = now() + mover_.options_.attempt};
+  return start(mover_.client(map_.shards[shard]), std::move(request), how);
+}
+
+template <typename Asked>
+Result<typename Asked::Reply> MoveStep::ask(std::uint32_t shard, Asked request) {
+  auto reply = result_of(start_call(shard, std::move(request)).wait());
+  if (!reply.ok()) return with_context(map_.shards[shard], reply.error());
+  return reply;
+}
+
+template <typename T>
+Result<T> MoveStep::result_of(Reply<T> reply) {
+  if (!reply.ok()) return reply.error();
+  if (auto* answer = std::get_if<T>(&*reply)) return std::move(*answer);
+  return Error{Code::kInternal, "a shard refused a request about a move"};
+}
+
+}  // namespace kin::router
