@@ -54,10 +54,6 @@ Result<router::Centroids> learn_centroids(const search::IndexConfig& config,
       router::Centroids::train(search::space_options(config.main), vectors,
                                {.partitions = options.partitions, .shards = options.shards});
   if (!centroids.ok()) return with_context("the sample", centroids.error());
-  if (centroids->size() < options.partitions)
-    return Error{Code::kInvalidArgument,
-                 "too many vectors of the sample are the same (give other documents, or fewer "
-                 "--partitions)"};
   return centroids;
 }
 

@@ -242,8 +242,6 @@ TEST_F(RoutedIndexesTest, ASampleThatIsOfNoUseIsRefused) {
   EXPECT_THAT(refusal(creation("", kDimension, with_vectors(159, 1))), HasSubstr("160"));
   EXPECT_THAT(refusal(creation("", kDimension, with_texts(200))), HasSubstr("has 0 documents"));
   EXPECT_THAT(refusal(creation("", kDimension + 1, with_vectors(200, 1))), HasSubstr("sample"));
-  std::vector<Document> same(200, with_vectors(1, 1)[0]);
-  EXPECT_THAT(refusal(creation("", kDimension, same)), testing::Not("none"));
   // Nothing was made meanwhile.
   EXPECT_TRUE(indexes_->names()->empty());
   EXPECT_EQ(refusal(creation("", kDimension, with_vectors(160, 1))), "none");
