@@ -169,7 +169,7 @@ Result<std::vector<index::PartitionId>> Centroids::near(std::span<const float> v
                                                         double recall) const {
   KIN_TRY(const auto prepared, index::prepared(shape(), vector));
   const std::vector<double> all = distances(prepared);
-  const auto level = std::ranges::lower_bound(kRecalls, recall);
+  const auto level = std::ranges::lower_bound(kRecalls, recall - 1e-9);  // 0.99 may be a bit more
   const bool may_skip = level != kRecalls.end() && distance_ != index::Distance::kDot;
   const double ratio =
       may_skip ? static_cast<double>(ratios_[static_cast<std::size_t>(level - kRecalls.begin())])
