@@ -160,6 +160,7 @@ Result<StepOutcome> MoveStep::wait_for_grace() {
   if (!ends) {
     ends = now() + mover_.options_.grace;
     tell(move_.target);
+    tell(move_.source);
   }
   if (now() < *ends) return StepOutcome::not_before(*ends);
   return advance();
