@@ -149,6 +149,7 @@ class SlowIndex final : public ServedIndexes {
     return Error{Code::kNotFound, "there is none"};
   }
   Status create(const ServedIndex&) override { return Done{}; }
+  Status drop(const std::string&, const Hash128&) override { return Done{}; }
   Result<std::vector<ServedIndex>> list() override { return std::vector<ServedIndex>{}; }
 
   void await_calls(int count) {
