@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "router/last_known_meta.h"
 #include "router/local_meta_store.h"
@@ -73,6 +74,8 @@ struct RouterService::State {
 
 Status RouterService::State::open_meta() {
   if (!options.etcd) {
+    // RocksDB makes its own folder, but none above it.
+    KIN_RETURN_IF_ERROR(system_disk().make_folder(options.folder));
     KIN_TRY(local, router::LocalMetaStore::open(options.folder));
     return Done{};
   }
