@@ -16,7 +16,7 @@ class ForwardedIndexes {
   // kInvalidArgument if the origin is not one of http or https. The server need not be there yet.
   static Result<std::unique_ptr<ForwardedIndexes>> open(RemoteIndexes remote);
 
-  // Its answer, or 502 with what is wrong: it does not answer, is no server of Kindred, or refuses
+  // Its answer, or 502 with what is wrong: it does not answer, does not speak Kindred's API, or refuses
   // our token. The caller's own credentials are not passed on.
   Response ask(const Request& request);
   // Ends running requests, and refuses later ones.

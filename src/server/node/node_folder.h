@@ -54,7 +54,7 @@ class NodeFolder final : public rpc::ServedIndexes {
   struct Served {
     std::string settings = {};
     std::shared_ptr<router::ShardHost> host = {};
-    bool dropped = false;  // nobody is served any more; it goes when those who have it are done
+    bool dropped = false;  // refuses new calls; freed when running calls finish
   };
   NodeFolder(std::filesystem::path folder, Clock& clock, DrawIdentity draw)
       : folder_(std::move(folder)), clock_(clock), draw_(std::move(draw)) {}
