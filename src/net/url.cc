@@ -199,8 +199,9 @@ Result<Url> Url::resolve(std::string_view reference) const {
 }
 
 std::string Url::origin() const {
-  std::string out = fmt::format("{}://{}", scheme_, host_);
-  if (port_ != implied_port(scheme_)) out += fmt::format(":{}", port_);
+  std::string out = scheme_;
+  out.append("://").append(host_);
+  if (port_ != implied_port(scheme_)) out.append(":").append(std::to_string(port_));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <memory>
 
 #include "base/check.h"
 
@@ -41,12 +42,17 @@ constexpr auto kCrcTable = make_crc_table();
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
+  // Kept, because a new one costs more than the digest of a short text.
+  thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&::EVP_MD_CTX_free)> context(
+      ::EVP_MD_CTX_new(), &::EVP_MD_CTX_free);
   std::string digest(kSha256Bytes, '\0');
   unsigned int length = 0;
-  const int done =
-      ::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
-                   &length, sha256_method(), nullptr);
-  KIN_CHECK(done == 1 && length == kSha256Bytes, "OpenSSL has SHA-256");
+  const bool done =
+      ::EVP_DigestInit_ex(context.get(), sha256_method(), nullptr) == 1 &&
+      ::EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
+      ::EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(digest.data()),
+                           &length) == 1;
+  KIN_CHECK(done && length == kSha256Bytes, "OpenSSL has SHA-256");
   return digest;
 }
 

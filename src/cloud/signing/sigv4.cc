@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/ascii.h"
 #include "cloud/signing/digest.h"
@@ -51,7 +50,9 @@ bool may_change(std::string_view name) {
 // Trimmed, and with runs of spaces replaced by one.
 std::string folded(std::string_view value) {
   std::string out;
-  for (const char c : trimmed(value)) {
+  const std::string_view text = trimmed(value);
+  out.reserve(text.size());
+  for (const char c : text) {
     const bool space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
     if (!space)
       out += c;
@@ -61,25 +62,30 @@ std::string folded(std::string_view value) {
   return out;
 }
 
-// Values by lower-case name; several of one name are joined.
-using SignedHeaders = std::map<std::string, std::string>;
+// Values by lower-case name, sorted; several of one name are joined.
+using SignedHeaders = std::vector<std::pair<std::string, std::string>>;
 
 void add_header(const net::Header& header, SignedHeaders& headers) {
-  const std::string name = ascii_lowered(header.name);
+  std::string name = ascii_lowered(header.name);
   if (may_change(name)) return;
-  const auto [at, added] = headers.try_emplace(name, folded(header.value));
-  if (!added && name != "host") at->second += "," + folded(header.value);
+  const auto at = std::ranges::lower_bound(headers, name, {}, &SignedHeaders::value_type::first);
+  if (at == headers.end() || at->first != name)
+    headers.emplace(at, std::move(name), folded(header.value));
+  else if (name != "host")
+    at->second.append(",").append(folded(header.value));
 }
 
 SignedHeaders signed_headers(const SignedParts& parts) {
-  SignedHeaders out{{"host", parts.host}};
+  SignedHeaders out;
+  out.reserve(parts.headers.size() + 4);  // with the host, and those that sign() adds
+  out.emplace_back("host", parts.host);
   for (const net::Header& header : parts.headers) add_header(header, out);
   return out;
 }
 
 std::string joined_names(const SignedHeaders& headers) {
   std::string out;
-  for (const auto& [name, value] : headers) out += (out.empty() ? "" : ";") + name;
+  for (const auto& [name, value] : headers) out.append(out.empty() ? "" : ";").append(name);
   return out;
 }
 
@@ -90,18 +96,16 @@ std::string signing_key(std::string_view secret, std::string_view date, const Si
   return hmac_sha256(key, "aws4_request");
 }
 
+// `names` are those of the headers, joined.
 std::string canonical_text(const SignedParts& parts, const SigningScope& scope,
-                           const SignedHeaders& headers) {
-  std::string lines;
-  for (const auto& [name, value] : headers) {
-    lines += name;
-    lines += ':';
-    lines += value;
-    lines += '\n';
-  }
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", parts.method, canonical_path(parts.path, scope),
-                     canonical_query(parts.query), lines, joined_names(headers),
-                     parts.payload_hash);
+                           const SignedHeaders& headers, std::string_view names) {
+  std::string out = parts.method;
+  out.append("\n").append(canonical_path(parts.path, scope));
+  out.append("\n").append(canonical_query(parts.query)).append("\n");
+  for (const auto& [name, value] : headers)
+    out.append(name).append(":").append(value).append("\n");
+  out.append("\n").append(names).append("\n").append(parts.payload_hash);
+  return out;
 }
 
 }  // namespace
@@ -140,7 +144,8 @@ std::string uri_decoded(std::string_view text) {
 }
 
 std::string canonical_request(const SignedParts& parts, const SigningScope& scope) {
-  return canonical_text(parts, scope, signed_headers(parts));
+  const SignedHeaders headers = signed_headers(parts);
+  return canonical_text(parts, scope, headers, joined_names(headers));
 }
 
 std::vector<net::Header> signature_headers(const SignedParts& parts, const SigningScope& scope,
@@ -168,15 +173,19 @@ std::vector<net::Header> Signer::sign(const SignedParts& parts, const AwsCredent
     added.push_back({"X-Amz-Security-Token", credentials.session_token});
   SignedHeaders headers = signed_headers(parts);
   for (const net::Header& header : added) add_header(header, headers);
-  const std::string scope_text =
-      fmt::format("{}/{}/{}/aws4_request", date, scope_.region, scope_.service);
-  const std::string to_sign = fmt::format("{}\n{}\n{}\n{}", kAlgorithm, now, scope_text,
-                                          to_hex(sha256(canonical_text(parts, scope_, headers))));
-  const std::string signature = to_hex(hmac_sha256(key_of(credentials.secret_key, date), to_sign));
-  added.push_back(
-      {"Authorization",
-       fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}", kAlgorithm,
-                   credentials.access_key, scope_text, joined_names(headers), signature)});
+  const std::string names = joined_names(headers);
+  std::string scope_text = date;
+  for (const std::string* part : {&scope_.region, &scope_.service})
+    scope_text.append("/").append(*part);
+  scope_text += "/aws4_request";
+  std::string to_sign(kAlgorithm);
+  to_sign.append("\n").append(now).append("\n").append(scope_text).append("\n");
+  to_sign += to_hex(sha256(canonical_text(parts, scope_, headers, names)));
+  std::string value(kAlgorithm);
+  value.append(" Credential=").append(credentials.access_key).append("/").append(scope_text);
+  value.append(", SignedHeaders=").append(names).append(", Signature=");
+  value += to_hex(hmac_sha256(key_of(credentials.secret_key, date), to_sign));
+  added.push_back({"Authorization", std::move(value)});
   return added;
 }
 

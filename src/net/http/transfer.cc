@@ -173,11 +173,12 @@ Result<void*> Transfer::start(void* share, HandlePool& handles) {
   response_ = {};
   response_.moved_to = moved;
   response_.url = url_->request_text();
+  at_origin_ = url_->origin() == origin_;
   set_options(share);
   set_limits();
   set_headers();
   set_method();
-  if (url_->origin() == origin_) set_credentials();
+  if (at_origin_) set_credentials();
   return static_cast<void*>(handle_->easy);
 }
 
@@ -232,14 +233,22 @@ void Transfer::set_limits() {
 }
 
 void Transfer::set_headers() {
-  const auto append = [&](const std::string& line) {
-    handle_->headers = curl_slist_append(handle_->headers, line.c_str());
+  // Behind the last one, because libcurl would walk along the list to find its end.
+  curl_slist** end = &handle_->headers;
+  const auto append = [&](const char* line) {
+    *end = curl_slist_append(nullptr, line);
+    if (*end != nullptr) end = &(*end)->next;
   };
+  std::string line;
   for (const Header& header : headers_) {
-    if (url_->origin() != origin_ && is_private_field(header.name)) continue;
+    if (!at_origin_ && is_private_field(header.name)) continue;
+    line = header.name;
     // libcurl drops a field without a value unless it ends in ';'.
-    append(header.value.empty() ? header.name + ";"
-                                : fmt::format("{}: {}", header.name, header.value));
+    if (header.value.empty())
+      line += ';';
+    else
+      line.append(": ").append(header.value);
+    append(line.c_str());
   }
   // Waiting for "100 Continue" costs a second with servers that do not send it.
   if (request_.body && !find_header(headers_, "expect")) append("Expect:");

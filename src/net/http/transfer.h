@@ -93,7 +93,8 @@ class Transfer {
   std::vector<Header> headers_;
   Credentials credentials_;
   std::optional<Url> url_;
-  std::string origin_;  // that credentials are sent to
+  std::string origin_;      // that credentials are sent to
+  bool at_origin_ = false;  // whether the next hop goes there
   std::optional<SteadyTime> started_;
   HttpResponse response_;
   std::size_t header_bytes_ = 0;
