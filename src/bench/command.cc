@@ -397,6 +397,12 @@ CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
       bench.add_subcommand("corpus", "Write the generated corpus of the other benchmarks");
   verb->add_option("OUTPUT", arguments.corpus_output, "A .jsonl file")->required();
   add_corpus_options(*verb, arguments.corpus);
+  with_count(verb->add_option("--template", arguments.corpus.template_words,
+                              "Words of one template for all records, instead of prose"),
+             0, 100'000);
+  with_count(verb->add_option("--varying", arguments.corpus.varying_words,
+                              "Words of the template that differ between records"),
+             0, 100'000);
   return verb;
 }
 

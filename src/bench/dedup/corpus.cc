@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
@@ -15,9 +18,24 @@ void break_lines(std::string& text) {
     text[at + 1] = '\n';
 }
 
+// The first `count` words of some prose.
+std::vector<std::string> words_of(const Prose& prose, std::uint64_t seed, std::uint64_t count) {
+  constexpr std::size_t kBytesOfWord = 16;  // more than words have on average
+  Random random(mix64(seed + 3));
+  std::string text;
+  prose.append(random, 100 + count * kBytesOfWord, text);
+  std::vector<std::string> words;
+  for (std::string_view rest = text; words.size() < count && !rest.empty();)
+    words.emplace_back(take_until(rest, " "));
+  return words;
+}
+
 class Corpus {
  public:
-  Corpus(const CorpusOptions& options, const Prose& prose) : options_(options), prose_(prose) {}
+  Corpus(const CorpusOptions& options, const Prose& prose)
+      : options_(options),
+        prose_(prose),
+        template_(words_of(prose, options.seed, options.template_words)) {}
 
   std::string text(std::uint64_t record) const {
     // Each record is drawn by its number, so that none depends on those before it.
@@ -40,14 +58,29 @@ class Corpus {
 
   std::string original(std::uint64_t record) const {
     Random random(mix64(options_.seed) ^ record);
+    if (!template_.empty()) return filled_template(random);
     std::string text;
     prose_.append(random, options_.bytes / 2 + random.below(options_.bytes + 1), text);
     if (options_.lines) break_lines(text);
     return text;
   }
 
+  std::string filled_template(Random& random) const {
+    constexpr std::uint64_t kNumbers = 1'000'000;
+    const std::uint64_t words = template_.size();
+    const std::uint64_t varying = std::min(options_.varying_words, words);
+    std::string text;
+    for (std::uint64_t i = 0; i < words; ++i) {
+      if (i > 0) text += ' ';
+      const bool varies = i * varying / words != (i + 1) * varying / words;
+      text += varies ? std::to_string(random.below(kNumbers)) : template_[i];
+    }
+    return text;
+  }
+
   const CorpusOptions& options_;
   const Prose& prose_;
+  const std::vector<std::string> template_;
 };
 
 }  // namespace

@@ -15,6 +15,9 @@ struct CorpusOptions {
   double duplicates = 0.2;      // share of the records; half are exact, half have changed words
   std::uint64_t seed = 1;
   bool lines = false;  // each sentence is a line of its own
+  // Words of the one template that all records are made of; 0: prose, with `bytes`.
+  std::uint64_t template_words = 0;
+  std::uint64_t varying_words = 12;  // of the template, spread evenly: a number of each record
 };
 
 // Writes JSONL with the fields id and text. A text is a function of the options and the record's

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "base/file.h"
 
@@ -70,6 +71,28 @@ TEST(Corpus, MakesLinesOfSentences) {
   const std::string lines = *read_file(path);
   EXPECT_THAT(lines, HasSubstr(".\\n"));
   EXPECT_EQ(lines.find(". "), std::string::npos);
+}
+
+TEST(Corpus, FillsATemplate) {
+  const auto folder = TemporaryFolder::create();
+  ASSERT_TRUE(folder.ok());
+  const auto path = folder->path() / "a.jsonl";
+  CorpusOptions options{.records = 2, .duplicates = 0};
+  options.template_words = 55;
+  ASSERT_TRUE(write_corpus(options, Prose(), path).ok());
+  std::istringstream lines(*read_file(path));
+  std::vector<std::vector<std::string>> records;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream text(line.substr(line.find("\"text\"")));
+    auto& words = records.emplace_back();
+    for (std::string word; text >> word;) words.push_back(word);
+  }
+  ASSERT_EQ(records.size(), 2U);
+  ASSERT_EQ(records[0].size(), 55U);
+  ASSERT_EQ(records[1].size(), 55U);
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < 55; ++i) different += records[0][i] != records[1][i] ? 1 : 0;
+  EXPECT_EQ(different, options.varying_words);
 }
 
 }  // namespace
