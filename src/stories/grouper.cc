@@ -167,8 +167,10 @@ void Grouper::score_stories(const Member& member) {
   };
   const auto is_open = [&](Slot slot) { return time_to(slot) <= window; };
   candidates_.clear();
-  for (const Profiles::Match& match :
-       profiles_.near(query_, join_reach(settings_, item), is_open)) {
+  const auto matches = profiles_.near(query_, join_reach(settings_, item), is_open);
+  for (const Profiles::Match& match : matches)
+    __builtin_prefetch(profiles_.at(match.slot).meaning.values.data());
+  for (const Profiles::Match& match : matches) {
     const Profile& profile = profiles_.at(match.slot);
     double score = join_score(item, match, profile, settings_.scoring);
     if (score < least) continue;
@@ -245,10 +247,10 @@ void Grouper::close_old() {
   swept_ = newest_;
   const UnixSeconds window = std::chrono::seconds(settings_.window).count();
   std::vector<StoryId> old;
-  for (const auto& [id, slot] : slots_) {
-    if (newest_ - stories_[slot].last > window) old.push_back(id);
+  for (const Story& story : stories_) {
+    if (story.id != kNoStory && newest_ - story.last > window) old.push_back(story.id);
   }
-  // A hash map has no order, and changes must come in the same order each time.
+  // By id and not by slot, because a restored grouper has other slots.
   std::ranges::sort(old);
   for (const StoryId id : old) close(slots_.at(id));
   // A weekly column is remembered until it returns.

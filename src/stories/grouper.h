@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/huge_vector.h"
 #include "base/result.h"
 #include "stories/grouping/features.h"
 #include "stories/grouping/meaning.h"
@@ -188,7 +189,7 @@ class Grouper {
   Vocabulary vocabulary_;
   FeatureReader reader_;
   TextSketcher sketcher_;
-  std::vector<Story> stories_;  // by slot
+  HugeVector<Story> stories_;  // by slot
   std::vector<Slot> free_;
   std::unordered_map<StoryId, Slot> slots_;
   std::unordered_map<ItemId, Slot> items_;

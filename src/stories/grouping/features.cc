@@ -123,7 +123,7 @@ Reading FeatureReader::read(const Item& item, Vocabulary& vocabulary) {
   if (!item.summary.empty()) read_summary(item, features, vocabulary);
   std::ranges::sort(features.terms, {}, &ItemTerm::term);
   reading.column_key = column_key();
-  reading.english = english_share();
+  reading.english = english_share(vocabulary);
   // Keys of such titles would join items that have nothing in common.
   if (headline_.words.size() < kTellingWords) return reading;
   std::string normal;
@@ -140,30 +140,57 @@ void FeatureReader::add(Features& features, TermId term, std::uint8_t count) {
     features.terms.push_back({term, count});
 }
 
-TermId FeatureReader::add_word(const HeadlineWord& word, std::uint8_t count, bool title_case,
-                               Features& features, Vocabulary& vocabulary) {
-  const TermKind kind = kind_of(word);
-  const TermId term = vocabulary.intern(kind, word.stem);
+TermId FeatureReader::add_word(const HeadlineWord& word, const Vocabulary::Key& key,
+                               bool title_case, Features& features, Vocabulary& vocabulary,
+                               std::uint8_t count) {
+  const TermId term = vocabulary.intern(key, word.stem);
   const std::size_t before = features.terms.size();
   add(features, term, count);
   const bool is_new = features.terms.size() > before;
-  if (is_new && kind == TermKind::kWord && !title_case && !word.first)
+  if (is_new && key.kind == TermKind::kWord && !title_case && !word.first)
     vocabulary.count_spelling(term, word.capital);
   return term;
 }
 
-void FeatureReader::read_title(Features& features, Vocabulary& vocabulary) {
-  terms_.clear();
+// Hashes all terms of the title before the first is looked up, so that the loads of a large
+// vocabulary overlap.
+void FeatureReader::find_keys(const Vocabulary& vocabulary) {
+  keys_.clear();
   const HeadlineWord* previous = nullptr;
   for (const HeadlineWord& word : headline_.words) {
-    const TermId term = add_word(word, kTitleCount, headline_.title_case, features, vocabulary);
-    terms_.push_back(term);
-    const std::string_view prefix = prefix_of(word.stem);
-    if (!prefix.empty() && kind_of(word) == TermKind::kWord)
-      add(features, vocabulary.intern(TermKind::kPrefix, prefix), kTitleCount);
-    if (previous != nullptr)
-      add(features, vocabulary.intern_pair(previous->stem, word.stem), kTitleCount);
+    WordKeys& keys = keys_.emplace_back();
+    keys.word = Vocabulary::key_of(kind_of(word), word.stem);
+    vocabulary.prefetch_id(keys.word);
+    if (keys.word.kind == TermKind::kWord) keys.prefix_text = prefix_of(word.stem);
+    if (!keys.prefix_text.empty()) {
+      keys.prefix = Vocabulary::key_of(TermKind::kPrefix, keys.prefix_text);
+      vocabulary.prefetch_id(keys.prefix);
+    }
+    if (previous != nullptr) {
+      keys.pair = Vocabulary::key_of_pair(previous->stem, word.stem);
+      vocabulary.prefetch_id(keys.pair);
+    }
     previous = &word;
+  }
+  for (const WordKeys& keys : keys_) {
+    vocabulary.prefetch_term(keys.word);
+    if (!keys.prefix_text.empty()) vocabulary.prefetch_term(keys.prefix);
+    if (keys.pair.hash != 0) vocabulary.prefetch_term(keys.pair);
+  }
+}
+
+void FeatureReader::read_title(Features& features, Vocabulary& vocabulary) {
+  find_keys(vocabulary);
+  terms_.clear();
+  for (std::size_t i = 0; i < headline_.words.size(); ++i) {
+    const HeadlineWord& word = headline_.words[i];
+    const WordKeys& keys = keys_[i];
+    const TermId term =
+        add_word(word, keys.word, headline_.title_case, features, vocabulary, kTitleCount);
+    terms_.push_back(term);
+    if (!keys.prefix_text.empty())
+      add(features, vocabulary.intern(keys.prefix, keys.prefix_text), kTitleCount);
+    if (i > 0) add(features, vocabulary.intern(keys.pair, {}), kTitleCount);
     if (is_name(word, vocabulary.name_chance(term))) features.names.push_back({term, word.mixed});
   }
   std::ranges::sort(features.names, {}, &NameMark::term);
@@ -182,7 +209,8 @@ void FeatureReader::read_label(std::string_view title, Features& features, Vocab
 void FeatureReader::read_summary(const Item& item, Features& features, Vocabulary& vocabulary) {
   read_headline(beginning(item.summary, kSummaryBytes), summary_);
   for (const HeadlineWord& word : summary_.words)
-    add_word(word, kSummaryCount, summary_.title_case, features, vocabulary);
+    add_word(word, Vocabulary::key_of(kind_of(word), word.stem), summary_.title_case, features,
+             vocabulary, kSummaryCount);
 }
 
 bool FeatureReader::is_name(const HeadlineWord& word, double name_chance) const {
@@ -263,13 +291,14 @@ std::uint64_t FeatureReader::column_key() const {
   return may_be_column && !headline_.words.empty() ? key : 0;
 }
 
-double FeatureReader::english_share() const {
+double FeatureReader::english_share(const Vocabulary& vocabulary) const {
   std::size_t letters = 0;
   std::size_t known = 0;
-  for (const HeadlineWord& word : headline_.words) {
-    if (is_ascii_digit(word.stem[0])) continue;
-    letters += word.stem.size();
-    if (background_share(word.stem) > 0) known += word.stem.size();
+  for (std::size_t i = 0; i < headline_.words.size(); ++i) {
+    const std::string& stem = headline_.words[i].stem;
+    if (is_ascii_digit(stem[0])) continue;
+    letters += stem.size();
+    if (vocabulary.term(terms_[i]).share > 0) known += stem.size();
   }
   return letters == 0 ? 0 : static_cast<double>(known) / static_cast<double>(letters);
 }

@@ -78,21 +78,30 @@ class FeatureReader {
   Reading read(const Item& item, Vocabulary& vocabulary);
 
  private:
+  void find_keys(const Vocabulary& vocabulary);
   void read_title(Features& features, Vocabulary& vocabulary);
   void read_label(std::string_view title, Features& features, Vocabulary& vocabulary);
   void read_summary(const Item& item, Features& features, Vocabulary& vocabulary);
   void add(Features& features, TermId term, std::uint8_t count);
-  TermId add_word(const HeadlineWord& word, std::uint8_t count, bool title_case, Features& features,
-                  Vocabulary& vocabulary);
+  TermId add_word(const HeadlineWord& word, const Vocabulary::Key& key, bool title_case,
+                  Features& features, Vocabulary& vocabulary, std::uint8_t count);
   bool is_name(const HeadlineWord& word, double name_chance) const;
   void find_numbers(Features& features) const;
   void find_places(Features& features) const;
   void find_frame(Features& features, const Vocabulary& vocabulary) const;
   std::uint64_t column_key() const;
-  double english_share() const;
+  double english_share(const Vocabulary& vocabulary) const;
 
   Headline headline_;
   Headline summary_;
+  // The keys of a word of headline_, of its prefix, and of the pair with the word before it.
+  struct WordKeys {
+    Vocabulary::Key word;
+    std::string_view prefix_text;  // empty if it has no prefix
+    Vocabulary::Key prefix;
+    Vocabulary::Key pair;  // not of the first word
+  };
+  std::vector<WordKeys> keys_;
   std::vector<TermId> terms_;  // of the words of headline_
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kin::stories {
 namespace {
@@ -12,6 +13,9 @@ constexpr std::size_t kLongList = 64;
 // The lengths of profiles with more terms are not recomputed with the present weights at each
 // headline; they grow by its terms.
 constexpr std::size_t kMeasuredTerms = 200;
+
+// How many cache lines are loaded ahead of their use.
+constexpr std::size_t kAhead = 8;
 
 // The growth of a profile's squared length when `more` of a term is added.
 double growth(TermId term, double sum, double more, const Vocabulary& vocabulary) {
@@ -35,12 +39,12 @@ void add_part(TermId term, double count, double share, const Vocabulary& vocabul
     if (vocabulary.is_column_label(term)) query.labels.push_back({term, share});
     return;
   }
-  const double weight = vocabulary.weight(term);
+  const auto [weight, evidence] = vocabulary.weigh(term);
   const double weighted = weight * count;
   query.parts.push_back({.term = term,
                          .product = weight * weighted,
                          .square = weighted * weighted,
-                         .evidence = vocabulary.evidence(term)});
+                         .evidence = evidence});
 }
 
 void measure(Query& query) {
@@ -64,9 +68,16 @@ void read_query(const Profile& profile, const Vocabulary& vocabulary, Query& que
   measure(query);
 }
 
+// A binary search without branches, which could not be predicted.
 const ProfileTerm* Profile::find(TermId term) const {
-  const auto found = std::ranges::lower_bound(terms, term, {}, &ProfileTerm::term);
-  return found != terms.end() && found->term == term ? &*found : nullptr;
+  if (terms.empty()) return nullptr;
+  const ProfileTerm* first = terms.data();
+  for (std::size_t left = terms.size(); left > 1;) {
+    const std::size_t half = left / 2;
+    first += first[half - 1].term < term ? half : 0;
+    left -= half;
+  }
+  return first->term == term ? first : nullptr;
 }
 
 double Reach::score(double cosine, double found) const {
@@ -77,8 +88,7 @@ double Reach::score(double cosine, double found) const {
 void Profiles::make_room(std::uint32_t slot, TermId term) {
   if (profiles_.size() <= slot) {
     profiles_.resize(slot + 1);
-    briefs_.resize(slot + 1);
-    scores_.resize(slot + 1);
+    seats_.resize(slot + 1);
   }
   if (postings_.size() <= index(term)) postings_.resize(index(term) + 1);
 }
@@ -117,6 +127,8 @@ void Profiles::add(std::uint32_t slot, const Features& features, double length,
                    Vocabulary& vocabulary) {
   make_room(slot, features.terms.empty() ? TermId{} : features.terms.back().term);
   Profile& profile = profiles_[slot];
+  // Most stories have one headline, so the first one gets the room it needs.
+  if (profile.terms.empty()) profile.terms.reserve(features.terms.size());
   const bool is_large = profile.terms.size() > kMeasuredTerms;
   double square = profile.length * profile.length;
   for (const ItemTerm& item : features.terms) {
@@ -213,13 +225,16 @@ void Profiles::restore(std::uint32_t slot, Profile profile) {
 
 void Profiles::visit(const Query::Part& part) {
   if (index(part.term) >= postings_.size()) return;
-  for (const Posting& posting : postings_[index(part.term)]) {
-    Match& score = scores_[posting.slot];
-    // Scores are zero between calls, so this is the slot's first term.
-    if (score.product == 0) touched_.push_back(posting.slot);
-    score.product += part.product * posting.sum;
+  const Postings& list = postings_[index(part.term)];
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i + kAhead < list.size()) __builtin_prefetch(&seats_[list[i + kAhead].slot], 1);
+    const Posting& posting = list[i];
+    Seat& seat = seats_[posting.slot];
+    // Products are zero between calls, so this is the slot's first term.
+    if (seat.product == 0) touched_.push_back(posting.slot);
+    seat.product += part.product * posting.sum;
     if (part.evidence > 0)
-      score.evidence += evidence_of(part.evidence, posting.count, briefs_[posting.slot].members);
+      seat.evidence += evidence_of(part.evidence, posting.count, seat.members);
   }
 }
 
@@ -248,6 +263,9 @@ bool Profiles::look_up(const Query& query, const Reach& reach, std::size_t skipp
 
 void Profiles::sort_by_length(const Query& query) {
   order_.clear();
+  for (const Query::Part& part : query.parts) {
+    if (index(part.term) < postings_.size()) __builtin_prefetch(&postings_[index(part.term)]);
+  }
   for (const Query::Part& part : query.parts) order_.push_back({length(part.term), &part});
   std::ranges::sort(order_, [](const Listed& a, const Listed& b) {
     return a.length != b.length ? a.length > b.length : a.part->term < b.part->term;
@@ -276,27 +294,57 @@ std::size_t Profiles::skip_long_lists(const Query& query, const Reach& reach) {
   return skipped;
 }
 
-// Fills bounds_ with the accepted visited profiles and their highest possible scores.
-void Profiles::collect(const Query& query, const Reach& reach, const Accepts& accepts) {
-  bounds_.clear();
-  const double rest = std::sqrt(rest_square_) / query.length;
-  for (const std::uint32_t slot : touched_) {
-    Match match = std::exchange(scores_[slot], {});
-    match.slot = slot;
-    const double cosine = match.product / (query.length * briefs_[slot].length) + rest;
-    const double most = reach.score(cosine, match.evidence + rest_evidence_);
-    if (most >= reach.least && accepts(slot)) bounds_.push_back({most, match});
+// The loads of all lists to visit, and then of their first profiles, overlap.
+void Profiles::prefetch_lists(std::size_t skipped) const {
+  for (std::size_t i = skipped; i < order_.size(); ++i) {
+    if (order_[i].length > 0) __builtin_prefetch(postings_[index(order_[i].part->term)].data());
+  }
+  for (std::size_t i = skipped; i < order_.size(); ++i) {
+    if (order_[i].length == 0) return;
+    const Postings& list = postings_[index(order_[i].part->term)];
+    for (std::size_t k = 0; k < std::min(kAhead, list.size()); ++k)
+      __builtin_prefetch(&seats_[list[k].slot], 1);
   }
 }
 
-// Keeps the profiles with the best bounds, and all that equal the last of them, so that the result
-// does not depend on slots.
-void Profiles::keep_best() {
-  if (bounds_.size() <= limits_.profiles) return;
-  const auto last = bounds_.begin() + static_cast<std::ptrdiff_t>(limits_.profiles) - 1;
-  std::ranges::nth_element(bounds_, last, std::greater<>(), &Bound::most);
-  const double least = last->most;
-  std::erase_if(bounds_, [&](const Bound& bound) { return bound.most < least; });
+// Fills bounds_ with the visited profiles that may be within reach and their highest possible
+// scores.
+void Profiles::collect(const Query& query, const Reach& reach) {
+  bounds_.clear();
+  const double rest = std::sqrt(rest_square_) / query.length;
+  for (const std::uint32_t slot : touched_) {
+    Seat& seat = seats_[slot];
+    const Match match{slot, std::exchange(seat.product, 0), std::exchange(seat.evidence, 0)};
+    const double cosine = match.product / (query.length * seat.length) + rest;
+    const double most = reach.score(cosine, match.evidence + rest_evidence_);
+    if (most >= reach.least) bounds_.push_back({most, match});
+  }
+}
+
+// Keeps the accepted profiles with the best bounds, and all that equal the last of them, so that
+// the result does not depend on slots. Whether a profile is accepted costs more than its bound, so
+// only the best are asked for.
+void Profiles::keep_best(const Accepts& accepts) {
+  kept_.clear();
+  std::ranges::make_heap(bounds_, {}, &Bound::most);
+  for (auto end = bounds_.end(); end != bounds_.begin();) {
+    const double most = bounds_.front().most;
+    if (kept_.size() >= limits_.profiles && most < kept_.back().most) return;
+    std::ranges::pop_heap(bounds_.begin(), end, {}, &Bound::most);
+    --end;
+    if (accepts(end->match.slot)) kept_.push_back(*end);
+  }
+}
+
+// The first cache lines that look_up() reads of each profile.
+void Profiles::prefetch_profiles() const {
+  for (const Bound& bound : kept_) __builtin_prefetch(&profiles_[bound.match.slot]);
+  for (const Bound& bound : kept_) {
+    const auto& terms = profiles_[bound.match.slot].terms;
+    // A binary search begins in the middle.
+    for (const std::size_t quarter : {2, 1, 3})
+      __builtin_prefetch(terms.data() + terms.size() * quarter / 4);
+  }
 }
 
 std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach& reach,
@@ -305,10 +353,12 @@ std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach&
   touched_.clear();
   sort_by_length(query);
   const std::size_t skipped = skip_long_lists(query, reach);
+  prefetch_lists(skipped);
   for (std::size_t i = skipped; i < order_.size(); ++i) visit(*order_[i].part);
-  collect(query, reach, accepts);
-  keep_best();
-  for (Bound& bound : bounds_) {
+  collect(query, reach);
+  keep_best(accepts);
+  if (skipped > 0) prefetch_profiles();
+  for (Bound& bound : kept_) {
     if (look_up(query, reach, skipped, bound.match)) found_.push_back(bound.match);
   }
   return found_;

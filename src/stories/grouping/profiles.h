@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/huge_vector.h"
 #include "stories/grouping/features.h"
 #include "stories/grouping/meaning.h"
 #include "stories/grouping/vocabulary.h"
@@ -117,8 +118,10 @@ class Profiles {
   };
   using Postings = std::vector<Posting>;
 
-  // The data that a search reads of every profile, close together in memory.
-  struct Brief {
+  // The data that a search reads and sums up for every profile: half a cache line.
+  struct alignas(32) Seat {
+    double product = 0;  // zero between calls, as is the evidence
+    double evidence = 0;
     double length = 0;
     std::uint32_t members = 0;
   };
@@ -136,7 +139,8 @@ class Profiles {
 
   void make_room(std::uint32_t slot, TermId term);
   void note(std::uint32_t slot) {
-    briefs_[slot] = {profiles_[slot].length, profiles_[slot].members};
+    seats_[slot].length = profiles_[slot].length;
+    seats_[slot].members = profiles_[slot].members;
   }
   void set_posting(std::uint32_t slot, const ProfileTerm& part);
   void erase_posting(std::uint32_t slot, TermId term);
@@ -146,19 +150,21 @@ class Profiles {
   }
   void sort_by_length(const Query& query);
   std::size_t skip_long_lists(const Query& query, const Reach& reach);
+  void prefetch_lists(std::size_t skipped) const;
   void visit(const Query::Part& part);
-  void collect(const Query& query, const Reach& reach, const Accepts& accepts);
-  void keep_best();
+  void collect(const Query& query, const Reach& reach);
+  void keep_best(const Accepts& accepts);
+  void prefetch_profiles() const;
   bool look_up(const Query& query, const Reach& reach, std::size_t skipped, Match& match) const;
 
   SearchLimits limits_;
-  std::vector<Profile> profiles_;
-  std::vector<Brief> briefs_;       // by slot
-  std::vector<Postings> postings_;  // by term; sorted by slot
-  std::vector<Match> scores_;       // by slot; all zero between calls
+  HugeVector<Profile> profiles_;
+  HugeVector<Seat> seats_;         // by slot
+  HugeVector<Postings> postings_;  // by term; sorted by slot
   std::vector<std::uint32_t> touched_;
   std::vector<Listed> order_;  // the longest list first
   std::vector<Bound> bounds_;
+  std::vector<Bound> kept_;
   double rest_square_ = 0;  // of the parts that skip_long_lists() left out
   double rest_evidence_ = 0;
   std::vector<Match> found_;

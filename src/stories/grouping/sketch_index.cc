@@ -9,19 +9,26 @@
 namespace kin::stories {
 namespace {
 
-constexpr std::uint32_t kRows = kSketchHashes / kSketchBands;
 constexpr std::size_t kLeastBuckets = 1'024;
 // Most items compared per band: a text that thousands share would make every addition slow.
 constexpr std::size_t kMostCompared = 64;
 
-std::span<const std::uint32_t> rows_of(const Signature& signature, std::uint32_t band) {
-  return std::span(signature).subspan(std::size_t{band} * kRows, kRows);
-}
-
 }  // namespace
 
-std::size_t SketchIndex::bucket(const Signature& signature, std::uint32_t band) const {
-  return hash64(as_bytes_view(rows_of(signature, band)), band) & (heads_.size() - 1);
+SketchIndex::Row SketchIndex::row_of(ItemId item, const Signature& signature) {
+  Row row{.item = item, .bands = {}};
+  for (std::size_t i = 0; i < kSketchHashes; ++i) row.bands[i / kRows].part[i % kRows] = signature[i];
+  return row;
+}
+
+Signature SketchIndex::signature_of(const Row& row) {
+  Signature signature{};
+  for (std::size_t i = 0; i < kSketchHashes; ++i) signature[i] = row.bands[i / kRows].part[i % kRows];
+  return signature;
+}
+
+std::size_t SketchIndex::bucket(const Band& band, std::uint32_t number) const {
+  return hash64(as_bytes_view(std::span<const std::uint32_t>(band.part)), number) & (heads_.size() - 1);
 }
 
 std::uint32_t SketchIndex::take_row() {
@@ -36,8 +43,8 @@ std::uint32_t SketchIndex::take_row() {
 }
 
 void SketchIndex::push(Entry entry) {
-  Entry& head = heads_[bucket(row_of(entry).signature, entry % kSketchBands)];
-  next(entry) = std::exchange(head, entry);
+  Band& pushed = band(entry);
+  pushed.next = std::exchange(heads_[bucket(pushed, entry % kSketchBands)], entry);
 }
 
 void SketchIndex::add(ItemId item, const TextSketch& sketch) {
@@ -45,19 +52,18 @@ void SketchIndex::add(ItemId item, const TextSketch& sketch) {
   if (rows_.size() * kSketchBands >= heads_.size()) grow();
   const std::uint32_t number = take_row();
   rows_.emplace(item, number);
-  row(number).item = item;
-  row(number).signature = sketch.signature;
+  row(number) = row_of(item, sketch.signature);
   for (std::uint32_t band = 0; band < kSketchBands; ++band) push(number * kSketchBands + band);
 }
 
 // Each bucket becomes two. Entries stay in order, the newest first.
 void SketchIndex::grow() {
-  std::vector<Entry> old(std::max(kLeastBuckets, 2 * heads_.size()), kNone);
+  HugeVector<Entry> old(std::max(kLeastBuckets, 2 * heads_.size()), kNone);
   std::swap(old, heads_);
   std::vector<Entry> entries;
   for (const Entry head : old) {
     entries.clear();
-    for (Entry entry = head; entry != kNone; entry = next(entry)) entries.push_back(entry);
+    for (Entry entry = head; entry != kNone; entry = band(entry).next) entries.push_back(entry);
     for (const Entry entry : std::views::reverse(entries)) push(entry);
   }
 }
@@ -68,9 +74,9 @@ void SketchIndex::remove(ItemId item) {
   const std::uint32_t number = found->second;
   for (std::uint32_t band = 0; band < kSketchBands; ++band) {
     const Entry gone = number * kSketchBands + band;
-    Entry* link = &heads_[bucket(row(number).signature, band)];
-    while (*link != gone) link = &next(*link);
-    *link = next(gone);
+    Entry* link = &heads_[bucket(this->band(gone), band)];
+    while (*link != gone) link = &this->band(*link).next;
+    *link = this->band(gone).next;
   }
   free_.push_back(number);
   rows_.erase(found);
@@ -79,36 +85,45 @@ void SketchIndex::remove(ItemId item) {
 std::optional<TextSketch> SketchIndex::find(ItemId item) const {
   const auto found = rows_.find(item);
   if (found == rows_.end()) return {};
-  return sketch_of_signature(row(found->second).signature);
+  return sketch_of_signature(signature_of(row(found->second)));
 }
 
-void SketchIndex::collect(const Signature& signature, std::uint32_t band,
+void SketchIndex::collect(std::size_t bucket, const Band& wanted, std::uint32_t number,
                           std::vector<std::uint32_t>& rows) const {
-  const auto wanted = rows_of(signature, band);
   std::size_t count = 0;
-  Entry entry = heads_[bucket(signature, band)];
-  while (entry != kNone && count < kMostCompared) {
-    const Row& other = row_of(entry);
+  for (Entry entry = heads_[bucket]; entry != kNone && count < kMostCompared;) {
+    const Band& other = band(entry);
     // Other bands share the bucket by chance.
-    const bool same =
-        entry % kSketchBands == band && std::ranges::equal(rows_of(other.signature, band), wanted);
+    const bool same = entry % kSketchBands == number && other.part == wanted.part;
     if (same) rows.push_back(entry / kSketchBands);
     count += same ? 1 : 0;
-    entry = other.next[entry % kSketchBands];
+    entry = other.next;
   }
 }
 
 std::optional<SketchIndex::Match> SketchIndex::best(const TextSketch& sketch, double least) const {
   if (heads_.empty()) return {};
+  const Row wanted = row_of({}, sketch.signature);
+  std::array<std::size_t, kSketchBands> buckets{};
+  // The loads of all heads, and then of their rows, overlap.
+  for (std::uint32_t band = 0; band < kSketchBands; ++band) {
+    buckets[band] = bucket(wanted.bands[band], band);
+    __builtin_prefetch(&heads_[buckets[band]]);
+  }
+  for (const std::size_t bucket : buckets) {
+    if (heads_[bucket] != kNone) __builtin_prefetch(&band(heads_[bucket]));
+  }
   std::vector<std::uint32_t> rows;
-  for (std::uint32_t band = 0; band < kSketchBands; ++band) collect(sketch.signature, band, rows);
+  for (std::uint32_t band = 0; band < kSketchBands; ++band)
+    collect(buckets[band], wanted.bands[band], band, rows);
   // An item that shares several bands is compared once.
   std::ranges::sort(rows);
   const auto repeats = std::ranges::unique(rows);
   rows.erase(repeats.begin(), repeats.end());
   std::optional<Match> best;
   for (const std::uint32_t number : rows) {
-    const Match match{row(number).item, similarity(sketch.signature, row(number).signature)};
+    const Match match{row(number).item,
+                      similarity(sketch.signature, signature_of(row(number)))};
     if (match.similarity < least) continue;
     const bool is_better = !best || match.similarity > best->similarity ||
                            (match.similarity == best->similarity && match.item < best->item);

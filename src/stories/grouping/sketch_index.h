@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/huge_vector.h"
 #include "stories/grouping/text_sketch.h"
 #include "stories/ids.h"
 
@@ -37,11 +38,19 @@ class SketchIndex {
   // A band of a row: the row's number times kSketchBands, plus the band's.
   using Entry = std::uint32_t;
   static constexpr Entry kNone = std::numeric_limits<Entry>::max();
+  static constexpr std::uint32_t kRows = kSketchHashes / kSketchBands;
+  // What a step along a bucket reads is together.
+  struct Band {
+    std::array<std::uint32_t, kRows> part{};  // of the signature
+    Entry next = kNone;                       // an older entry of the same bucket
+  };
   struct Row {
     ItemId item{};
-    Signature signature{};
-    std::array<Entry, kSketchBands> next{};  // older entries of the same bucket
+    std::array<Band, kSketchBands> bands{};
   };
+  static Row row_of(ItemId item, const Signature& signature);
+  static Signature signature_of(const Row& row);
+
   // Rows never move; the array grows by this many at a time.
   static constexpr std::size_t kBlock = 64;
   using Block = std::array<Row, kBlock>;
@@ -50,19 +59,21 @@ class SketchIndex {
   const Row& row(std::uint32_t number) const {
     return (*blocks_[number / kBlock])[number % kBlock];
   }
-  const Row& row_of(Entry entry) const { return row(entry / kSketchBands); }
-  Entry& next(Entry entry) { return row(entry / kSketchBands).next[entry % kSketchBands]; }
-  std::size_t bucket(const Signature& signature, std::uint32_t band) const;
+  Band& band(Entry entry) { return row(entry / kSketchBands).bands[entry % kSketchBands]; }
+  const Band& band(Entry entry) const {
+    return row(entry / kSketchBands).bands[entry % kSketchBands];
+  }
+  std::size_t bucket(const Band& band, std::uint32_t number) const;
   std::uint32_t take_row();
   void push(Entry entry);
   void grow();
-  void collect(const Signature& signature, std::uint32_t band,
+  void collect(std::size_t bucket, const Band& wanted, std::uint32_t number,
                std::vector<std::uint32_t>& rows) const;
 
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<std::uint32_t> free_;
   std::unordered_map<ItemId, std::uint32_t> rows_;
-  std::vector<Entry> heads_;  // the newest entry of each bucket; a power of two
+  HugeVector<Entry> heads_;  // the newest entry of each bucket; a power of two
 };
 
 }  // namespace kin::stories

@@ -63,29 +63,38 @@ double stories_of(std::uint32_t headlines) {
 }
 
 double share_of(TermKind kind, std::string_view text) {
+  if (kind == TermKind::kPair) return 0;
   return kind == TermKind::kPrefix ? background_prefix_share(text) : background_share(text);
 }
 
-std::uint64_t key_of(TermKind kind, std::string_view text, std::uint64_t seed = 0) {
-  const std::uint64_t key = hash64(text, seed * 8 + static_cast<std::uint64_t>(kind) + 1);
+std::uint64_t hash_of(TermKind kind, std::string_view text, std::uint64_t seed = 0) {
+  const std::uint64_t hash = hash64(text, seed * 8 + static_cast<std::uint64_t>(kind) + 1);
   // 0 marks a free id.
-  return key == 0 ? 1 : key;
+  return hash == 0 ? 1 : hash;
 }
 
 }  // namespace
 
 Vocabulary::Vocabulary(std::vector<Term> terms, double stories, double headlines)
-    : terms_(std::move(terms)), stories_(stories), headlines_(headlines) {
-  for (std::size_t i = 0; i < terms_.size(); ++i) {
-    const TermId id{static_cast<std::uint32_t>(i)};
-    constants_.push_back(constants_of(terms_[i]));
-    if (terms_[i].key == 0) {
+    : stories_(stories), headlines_(headlines) {
+  entries_.reserve(terms.size());
+  for (const Term& term : terms) {
+    const TermId id{static_cast<std::uint32_t>(entries_.size())};
+    entries_.push_back({term, constants_of(term)});
+    if (term.key == 0) {
       free_.push_back(id);
-    } else {
-      ids_.emplace(terms_[i].key, id);
+    } else if (!ids_.find(term.key)) {
+      ids_.insert(term.key, id);
     }
   }
   std::ranges::reverse(free_);
+}
+
+std::vector<Vocabulary::Term> Vocabulary::terms() const {
+  std::vector<Term> terms;
+  terms.reserve(entries_.size());
+  for (const Entry& entry : entries_) terms.push_back(entry.term);
+  return terms;
 }
 
 Vocabulary::Constants Vocabulary::constants_of(const Term& term) {
@@ -100,43 +109,43 @@ Vocabulary::Constants Vocabulary::constants_of(const Term& term) {
   return constants;
 }
 
-TermId Vocabulary::intern(TermKind kind, std::string_view text) {
-  const std::uint64_t key = key_of(kind, text);
-  if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
-  return intern(key, kind, share_of(kind, text));
+Vocabulary::Key Vocabulary::key_of(TermKind kind, std::string_view text) {
+  return {hash_of(kind, text), kind};
 }
 
-TermId Vocabulary::intern_pair(std::string_view first, std::string_view second) {
-  const std::uint64_t key = key_of(TermKind::kPair, second, hash64(first));
-  if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
-  return intern(key, TermKind::kPair, 0);
+Vocabulary::Key Vocabulary::key_of_pair(std::string_view first, std::string_view second) {
+  return {hash_of(TermKind::kPair, second, hash64(first)), TermKind::kPair};
 }
 
-TermId Vocabulary::intern(std::uint64_t key, TermKind kind, double share) {
+TermId Vocabulary::intern(const Key& key, std::string_view text) {
+  if (const auto found = ids_.find(key.hash)) return *found;
+  return add(key, share_of(key.kind, text));
+}
+
+TermId Vocabulary::add(const Key& key, double share) {
   if (free_.empty()) {
-    free_.push_back(TermId{static_cast<std::uint32_t>(terms_.size())});
-    terms_.emplace_back();
-    constants_.emplace_back();
+    free_.push_back(TermId{static_cast<std::uint32_t>(entries_.size())});
+    entries_.emplace_back();
   }
   const TermId id = free_.back();
   free_.pop_back();
-  Term& term = terms_[index(id)];
-  term = {.key = key, .kind = kind, .share = static_cast<float>(share)};
-  constants_[index(id)] = constants_of(term);
-  ids_.emplace(key, id);
+  Entry& entry = entries_[index(id)];
+  entry.term = {.key = key.hash, .kind = key.kind, .share = static_cast<float>(share)};
+  entry.constants = constants_of(entry.term);
+  ids_.insert(key.hash, id);
   return id;
 }
 
 void Vocabulary::recount(TermId id, std::uint32_t before, std::uint32_t after) {
-  double& stories = terms_[index(id)].stories;
+  double& stories = entries_[index(id)].term.stories;
   // It may have been halved since it was counted.
   stories = std::max(0.0, stories + stories_of(after) - stories_of(before));
-  double& headlines = terms_[index(id)].headlines;
+  double& headlines = entries_[index(id)].term.headlines;
   headlines = std::max(0.0, headlines + after - before);
 }
 
 void Vocabulary::count_spelling(TermId id, bool capital) {
-  Term& term = terms_[index(id)];
+  Term& term = entries_[index(id)].term;
   ++term.shown;
   if (capital) ++term.capital;
 }
@@ -146,8 +155,8 @@ void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)
   stories_ /= 2;
   headlines_ /= 2;
   free_.clear();
-  for (std::size_t i = terms_.size(); i-- > 0;) {
-    Term& term = terms_[i];
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    Term& term = entries_[i].term;
     const TermId id{static_cast<std::uint32_t>(i)};
     term.stories /= 2;
     term.headlines /= 2;
@@ -159,24 +168,40 @@ void Vocabulary::fade(std::size_t open_stories, const std::function<bool(TermId)
   }
 }
 
-double Vocabulary::rarity(TermId id) const {
-  const double held = terms_[index(id)].stories + constants_[index(id)].background;
+double Vocabulary::rarity(const Entry& entry) const {
+  const double held = entry.term.stories + entry.constants.background;
   return std::log((stories_ + kBackgroundStories + 1) / held);
 }
 
-double Vocabulary::weight(TermId id) const {
-  const double rare = std::max(0.01, rarity(id));
-  const double weight = constants_[index(id)].factor * rare * rare;
-  return terms_[index(id)].kind == TermKind::kWord ? weight * (0.6 + name_chance(id)) : weight;
+double Vocabulary::weight(const Entry& entry, double rarity) const {
+  const double rare = std::max(0.01, rarity);
+  const double weight = entry.constants.factor * rare * rare;
+  return entry.term.kind == TermKind::kWord ? weight * (0.6 + name_chance(entry.term)) : weight;
 }
 
-double Vocabulary::evidence(TermId id) const {
-  const double rareness = constants_[index(id)].rareness;
+double Vocabulary::evidence(const Entry& entry, double rarity) const {
+  const double rareness = entry.constants.rareness;
   if (rareness == 0) return 0;
   // A word in most headlines is not evidence, even if all of them are in one story.
   const double in_headlines =
-      std::log((headlines_ + kUnseenHeadlines) / (terms_[index(id)].headlines + 0.5));
-  return rareness * std::max(0.01, std::min(rarity(id), kHeadlineFactor * in_headlines));
+      std::log((headlines_ + kUnseenHeadlines) / (entry.term.headlines + 0.5));
+  return rareness * std::max(0.01, std::min(rarity, kHeadlineFactor * in_headlines));
+}
+
+double Vocabulary::weight(TermId id) const {
+  const Entry& entry = entries_[index(id)];
+  return weight(entry, rarity(entry));
+}
+
+double Vocabulary::evidence(TermId id) const {
+  const Entry& entry = entries_[index(id)];
+  return evidence(entry, rarity(entry));
+}
+
+Vocabulary::Weighed Vocabulary::weigh(TermId id) const {
+  const Entry& entry = entries_[index(id)];
+  const double rare = rarity(entry);
+  return {.weight = weight(entry, rare), .evidence = evidence(entry, rare)};
 }
 
 double Vocabulary::chance() const {
@@ -185,12 +210,15 @@ double Vocabulary::chance() const {
 }
 
 bool Vocabulary::is_column_label(TermId id) const {
-  const Term& term = terms_[index(id)];
+  const Term& term = this->term(id);
   return term.kind == TermKind::kLabel && term.stories >= kStoriesOfColumn;
 }
 
 double Vocabulary::name_chance(TermId id) const {
-  const Term& term = terms_[index(id)];
+  return name_chance(term(id));
+}
+
+double Vocabulary::name_chance(const Term& term) {
   const bool uncommon = term.share < kUncommonShare;
   return (term.capital + (uncommon ? 0.5 : 0)) / (term.shown + (uncommon ? 0.7 : 1.5));
 }

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/huge_vector.h"
+#include "stories/grouping/term_table.h"
 #include "stories/ids.h"
 
 namespace kin::stories {
@@ -44,12 +45,31 @@ class Vocabulary {
   // Restores a stored vocabulary.
   Vocabulary(std::vector<Term> terms, double stories, double headlines);
 
-  // The id of a term. Adds it if it is new. A pair has one id for both words.
-  TermId intern(TermKind kind, std::string_view text);
-  TermId intern_pair(std::string_view first, std::string_view second);
-  const Term& term(TermId id) const { return terms_[index(id)]; }
+  // A term by the hash of its text.
+  struct Key {
+    std::uint64_t hash = 0;
+    TermKind kind = TermKind::kWord;
+  };
+  static Key key_of(TermKind kind, std::string_view text);
+  // A pair has one id for both words.
+  static Key key_of_pair(std::string_view first, std::string_view second);
+
+  // The id of a term. Adds it if it is new. `text` is that of the key; a pair needs none.
+  TermId intern(const Key& key, std::string_view text);
+  TermId intern(TermKind kind, std::string_view text) { return intern(key_of(kind, text), text); }
+  TermId intern_pair(std::string_view first, std::string_view second) {
+    return intern(key_of_pair(first, second), {});
+  }
+  // Both begin to load what intern() and the functions of a term will read. The second one reads
+  // what the first one loads, so call each for all terms of a headline.
+  void prefetch_id(const Key& key) const { ids_.prefetch(key.hash); }
+  void prefetch_term(const Key& key) const {
+    if (const auto id = ids_.find(key.hash)) __builtin_prefetch(&entries_[index(*id)]);
+  }
+
+  const Term& term(TermId id) const { return entries_[index(id)].term; }
   // By id, including free ones.
-  const std::vector<Term>& terms() const { return terms_; }
+  std::vector<Term> terms() const;
   double stories() const { return stories_; }
   double headlines() const { return headlines_; }
 
@@ -73,6 +93,12 @@ class Vocabulary {
   // prefixes, which repeat the evidence of their words, and for years and weekdays. About 8 for a
   // new name.
   double evidence(TermId id) const;
+  // Both at once, which is cheaper.
+  struct Weighed {
+    double weight = 0;
+    double evidence = 0;
+  };
+  Weighed weigh(TermId id) const;
   // The evidence that a match by chance is expected to have, as a factor: 1 in a stream of a
   // thousand stories, more in a larger one.
   double chance() const;
@@ -89,14 +115,21 @@ class Vocabulary {
     double rareness = 0;    // in background English, from 0 to 1
     double factor = 0;
   };
+  struct alignas(64) Entry {
+    Term term;
+    Constants constants;
+  };
+  static_assert(sizeof(Entry) == 64, "a term is one cache line");
 
-  TermId intern(std::uint64_t key, TermKind kind, double share);
+  TermId add(const Key& key, double share);
   static Constants constants_of(const Term& term);
-  double rarity(TermId id) const;
+  double rarity(const Entry& entry) const;
+  double weight(const Entry& entry, double rarity) const;
+  double evidence(const Entry& entry, double rarity) const;
+  static double name_chance(const Term& term);
 
-  std::vector<Term> terms_;
-  std::vector<Constants> constants_;
-  std::unordered_map<std::uint64_t, TermId> ids_;
+  HugeVector<Entry> entries_;  // by id
+  TermTable ids_;
   std::vector<TermId> free_;  // sorted, the lowest last
   double stories_ = 0;
   double headlines_ = 0;
