@@ -241,7 +241,9 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                                            .pause = milliseconds{50},
                                            .grace = milliseconds{100},
                                            .patience = milliseconds{1'500},
-                                           .page = 3});
+                                           .yield = milliseconds{150},
+                                           .page = 3,
+                                           .removed = 3});
   return life;
 }
 
