@@ -101,10 +101,15 @@ Result<StepOutcome> MoveStep::copy() {
 }
 
 CopyRequest MoveStep::page_request(const std::optional<std::string>& after) const {
+  const MoverOptions& options = mover_.options_;
+  // A slow copy comes in small pages, so that it is even.
+  const std::size_t most = options.bytes_per_second == 0
+                               ? options.page_bytes
+                               : std::max<std::size_t>(options.bytes_per_second / 4, 1);
   return {.move = name_,
           .after = after,
-          .limit = mover_.options_.page,
-          .bytes = mover_.options_.page_bytes};
+          .limit = options.page,
+          .bytes = std::min(options.page_bytes, most)};
 }
 
 Result<index::ExportPage> MoveStep::page_after(const std::optional<std::string>& after) {

@@ -133,17 +133,16 @@ Status Moving::balance(const std::string& index) {
 
 Result<Moving::Numbers> Moving::numbers(const std::string& index, BalanceBy by) {
   KIN_TRY(const auto routed, indexes_.open(index));
+  const auto stats = routed->shards().stats({.sizes = true});
   Numbers all;
   KIN_TRY(all.moves, router::read_moves(meta_, index));
   KIN_TRY(all.now, map_of(index));
   all.later = router::with_moves(all.now, all.moves);
-  const router::ShardMap asked = routed->shards().map();
-  const auto stats = routed->shards().stats({.sizes = true});
   for (std::uint32_t shard = 0; shard < stats.size(); ++shard) {
     if (!stats[shard].ok()) {
       // What it holds is not known. One that owns nothing holds nothing that counts.
       if (all.now.partitions_of(shard).empty()) continue;
-      return with_context(asked.shards[shard], stats[shard].error());
+      return with_context(all.now.shards[shard], stats[shard].error());
     }
     for (std::uint32_t i = 0; i < all.now.partitions.size(); ++i) {
       // During a move both shards have it, and the target's copy is not complete.

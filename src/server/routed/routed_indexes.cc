@@ -242,11 +242,15 @@ Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix)
   for (const std::string& name : all) {
     if (!name.starts_with(prefix)) continue;
     KIN_TRY(const auto index, open(name));
-    for (const auto& shard : index->shards().stats()) {
-      if (!shard.ok()) return shard.error();
-      const kv::StoreUsage& truth = shard->stats.truth;
-      sum.entities += shard->stats.counters.entities;
-      sum.bytes += truth.disk_bytes + truth.write_buffer_bytes + shard->stats.text_bytes;
+    const router::ShardMap map = index->shards().map();
+    const auto stats = index->shards().stats();
+    for (std::uint32_t shard = 0; shard < stats.size(); ++shard) {
+      // A node that was drained may be gone.
+      if (!stats[shard].ok() && map.partitions_of(shard).empty()) continue;
+      if (!stats[shard].ok()) return stats[shard].error();
+      const index::ShardStats& one = stats[shard]->stats;
+      sum.entities += one.counters.entities;
+      sum.bytes += one.truth.disk_bytes + one.truth.write_buffer_bytes + one.text_bytes;
     }
   }
   return sum;
