@@ -216,6 +216,33 @@ struct Check {
   Status operator()(const OwnerRecord&) const { return Done{}; }
 };
 
+// Ids, versions and other numbers of a record, about.
+constexpr std::size_t kFixedBytes = 64;
+
+struct SizeOf {
+  std::size_t operator()(const EntityRecord& record) const {
+    const Entity& entity = record.entity;
+    std::size_t bytes = kFixedBytes + entity.key.size() + entity.source.size() +
+                        entity.title.size() + entity.text.size();
+    for (const std::string& tag : entity.tags) bytes += 1 + tag.size();
+    for (const Attribute& one : entity.attributes) {
+      const auto* text = std::get_if<std::string>(&one.value);
+      bytes += 10 + one.name.size() + (text == nullptr ? 0 : text->size());
+    }
+    for (const SpaceVector& vector : entity.vectors)
+      bytes += 4 + vector.space.size() + vector.values.size() * sizeof(float);
+    for (const std::string& summary : entity.summaries) bytes += 1 + summary.size();
+    return bytes;
+  }
+  std::size_t operator()(const EdgeRecord& record) const {
+    return kFixedBytes + record.edge.id.name.size() + record.edge.summary.size();
+  }
+  std::size_t operator()(const FragmentRecord& record) const {
+    return kFixedBytes + record.name.size() + record.fragment.text.size();
+  }
+  std::size_t operator()(const OwnerRecord&) const { return kFixedBytes; }
+};
+
 }  // namespace
 
 Status check(const Record& record) {
@@ -224,6 +251,10 @@ Status check(const Record& record) {
 
 void append_record(std::string& out, const Record& record) {
   std::visit([&](const auto& one) { append(out, one); }, record);
+}
+
+std::size_t size_of(const Record& record) {
+  return std::visit(SizeOf{}, record);
 }
 
 std::string encode(std::span<const Record> records) {

@@ -1,6 +1,7 @@
 // The state of one thing in a shard, with its version. Logs, exports and copies consist of records.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -60,6 +61,9 @@ Status check(const Record& record);
 
 // The bytes of one record in a batch. Equal states have equal bytes in every shard.
 void append_record(std::string& out, const Record& record);
+
+// About as many bytes as append_record() adds, without making them.
+std::size_t size_of(const Record& record);
 
 // A batch of records as bytes (docs/formats.md, "An index shard: records").
 std::string encode(std::span<const Record> records);

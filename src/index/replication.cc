@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 
 // Rows of one page of a digest.
 constexpr std::size_t kDigestPage = 2'000;
+// Rows whose contents are read together, where the bytes of a page are limited.
+constexpr std::size_t kReadTogether = 64;
 
 Error damaged(std::string_view what) {
   return {Code::kDataLoss, fmt::format("a key of {} is damaged", what)};
@@ -33,13 +36,32 @@ class RecordMaker {
 
   std::size_t size() const { return records_.size(); }
 
-  Result<std::vector<Record>> finish() {
+  // Reads the contents of the entities so far.
+  Status fill() {
     KIN_TRY(auto entities, view_.get_many(live_ids_));
     for (std::size_t i = 0; i < live_.size(); ++i) {
       if (!entities[i]) return Error{Code::kDataLoss, "the contents of an entity are missing"};
       std::get<EntityRecord>(records_[live_[i]]).entity = std::move(entities[i]->entity);
     }
+    live_.clear();
+    live_ids_.clear();
+    return Done{};
+  }
+  Result<std::vector<Record>> finish() {
+    KIN_RETURN_IF_ERROR(fill());
     return std::move(records_);
+  }
+  // How many records from the first on have `most` bytes, or more with the last of them; nothing if
+  // all have fewer. Call fill() before; records are looked at once.
+  std::optional<std::size_t> count_of(std::size_t most) {
+    for (; measured_ < records_.size(); ++measured_) {
+      bytes_ += size_of(records_[measured_]);
+      if (bytes_ >= most) return measured_ + 1;
+    }
+    return std::nullopt;
+  }
+  void keep_first(std::size_t count) {
+    records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(count), records_.end());
   }
 
  private:
@@ -91,8 +113,10 @@ class RecordMaker {
 
   const TruthView& view_;
   std::vector<Record> records_;
-  std::vector<std::size_t> live_;  // entities that are not deleted, among the records
+  std::vector<std::size_t> live_;  // entities without their contents, among the records
   std::vector<DocId> live_ids_;
+  std::size_t measured_ = 0;  // records whose bytes are counted
+  std::size_t bytes_ = 0;
 };
 
 // The row of a changed thing. Nothing for a change of owners.
@@ -148,13 +172,32 @@ class LogReader {
     KIN_TRY(const ChangesPage page, view_.changes({.after = request_.after,
                                                    .limit = request_.limit,
                                                    .partitions = request_.partitions}));
-    for (const Change& change : page.changes) KIN_RETURN_IF_ERROR(add(change));
     LogPage read{.up_to = page.up_to};
+    std::vector<std::pair<std::size_t, Lsn>> ends;  // of the records of each change
+    for (const Change& change : page.changes) {
+      KIN_RETURN_IF_ERROR(add(change));
+      ends.emplace_back(maker_.size(), change.lsn);
+      if (ends.size() % kReadTogether != 0) continue;
+      KIN_TRY(const bool full, end_where_full(ends, read));
+      if (full) break;
+    }
+    KIN_TRY([[maybe_unused]] const bool full, end_where_full(ends, read));
     KIN_TRY(read.records, maker_.finish());
     return read;
   }
 
  private:
+  // Ends the page with the first change that fills it, if there is one.
+  Result<bool> end_where_full(const std::vector<std::pair<std::size_t, Lsn>>& ends, LogPage& page) {
+    KIN_RETURN_IF_ERROR(maker_.fill());
+    const auto count = maker_.count_of(request_.bytes);
+    if (!count) return false;
+    const auto last = std::ranges::lower_bound(ends, *count, {}, &std::pair<std::size_t, Lsn>::first);
+    maker_.keep_first(last->first);
+    page.up_to = last->second;
+    return true;
+  }
+
   Status add(const Change& change) {
     const auto row = row_of(change);
     if (!row) return add_owner(change.partition);
@@ -326,14 +369,29 @@ Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& 
   if (request.after) KIN_RETURN_IF_ERROR(rows.resume(*request.after));
   RecordMaker maker(view);
   ExportPage page;
+  std::vector<std::string> positions;  // of the records
+  const auto end_where_full = [&]() -> Result<bool> {
+    KIN_RETURN_IF_ERROR(maker.fill());
+    const auto count = maker.count_of(request.bytes);
+    if (!count) return false;
+    maker.keep_first(*count);
+    page.next = positions[*count - 1];
+    return true;
+  };
   for (;;) {
     KIN_TRY(const bool more, rows.next());
     if (!more) break;
     KIN_RETURN_IF_ERROR(maker.add(rows.family(), rows.cursor().key(), rows.cursor().value()));
-    if (maker.size() < request.limit) continue;
-    page.next = rows.position();
-    break;
+    positions.push_back(rows.position());
+    if (maker.size() == request.limit) {
+      page.next = positions.back();
+      break;
+    }
+    if (maker.size() % kReadTogether != 0) continue;
+    KIN_TRY(const bool full, end_where_full());
+    if (full) break;
   }
+  KIN_TRY([[maybe_unused]] const bool full, end_where_full());
   KIN_TRY(page.records, maker.finish());
   return page;
 }

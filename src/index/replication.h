@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +26,8 @@ struct LogRequest {
   // Only things in these partitions, or that left one of them. Nothing: all.
   std::optional<std::set<PartitionId>> partitions = {};
   std::size_t limit = 1'000;  // changes
+  // The page ends with the change that brings its records (size_of()) to so many bytes.
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
 };
 
 struct LogPage {
@@ -48,6 +51,8 @@ struct ExportRequest {
   std::optional<std::uint8_t> bucket = {};  // nothing: all buckets
   std::optional<std::string> after = {};    // `next` of the page before
   std::size_t limit = 1'000;                // records
+  // The page ends with the record that brings it to so many bytes (size_of()).
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
 };
 
 struct ExportPage {

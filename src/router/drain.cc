@@ -30,11 +30,17 @@ Result<std::vector<NewMove>> plan_drain(const ShardMap& map, std::uint32_t shard
   const Partitions owned = map.partitions_of(shard);
   std::vector<index::PartitionId> leaving(owned.begin(), owned.end());
   std::ranges::stable_sort(leaving, std::greater<>(), size_of);
+  // One that owns nothing was drained itself, if there is another.
+  const auto takes = [&](std::uint32_t other, bool empty) {
+    return other != shard && (empty || loads[other].second > 0);
+  };
+  bool empty = true;
+  for (std::uint32_t other = 0; other < loads.size(); ++other) empty = empty && !takes(other, false);
   std::vector<NewMove> moves;
   for (const index::PartitionId partition : leaving) {
     std::optional<std::uint32_t> least;
     for (std::uint32_t other = 0; other < loads.size(); ++other) {
-      if (other != shard && (!least || loads[other] < loads[*least])) least = other;
+      if (takes(other, empty) && (!least || loads[other] < loads[*least])) least = other;
     }
     moves.push_back({.partition = partition, .target = *least});
     loads[*least].first += size_of(partition);

@@ -121,6 +121,17 @@ Result<std::vector<Move>> read_moves(MetaStore& meta, std::string_view index) {
   return moves;
 }
 
+Status forget_moves(MetaStore& meta, std::string_view index) {
+  for (;;) {
+    KIN_TRY(const auto moves, read_stored_moves(meta, index));
+    if (moves.empty()) return Done{};
+    for (const StoredMove& one : moves) {
+      KIN_TRY([[maybe_unused]] const auto removed,
+              meta.swap(move_key(index, one.move.partition), one.revision, std::nullopt));
+    }
+  }
+}
+
 Result<bool> swap_move(MetaStore& meta, std::string_view index, const StoredMove& before,
                        const Move& after) {
   KIN_TRY(const auto written,

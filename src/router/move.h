@@ -87,6 +87,9 @@ Result<Move> abort_move(MetaStore& meta, std::string_view index, index::Partitio
 // The last move of each partition, by partition.
 Result<std::vector<Move>> read_moves(MetaStore& meta, std::string_view index);
 
+// Removes the moves of an index that has no map any more.
+Status forget_moves(MetaStore& meta, std::string_view index);
+
 // A move with the revision by which it can be changed.
 struct StoredMove {
   Move move = {};

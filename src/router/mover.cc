@@ -1,6 +1,8 @@
 #include "router/mover.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "router/moves/move_step.h"
 
@@ -41,11 +43,58 @@ ShardClient& Mover::client(const std::string& address) {
   return *known;
 }
 
+std::vector<MoveStatus> Mover::statuses() const {
+  std::vector<MoveStatus> all;
+  const SteadyTime now = options_.clock->steady_now();
+  for (const auto& [id, seen] : seen_) {
+    MoveStatus status{.move = id,
+                      .entities = seen.progress.entities,
+                      .of = seen.of,
+                      .bytes = seen.progress.bytes,
+                      .problem = seen.problem};
+    if (seen.first_seen) {
+      const std::chrono::duration<double> taken = now - *seen.first_seen;
+      const auto entities = static_cast<double>(seen.progress.entities - seen.first.entities);
+      if (taken.count() > 0)
+        status.bytes_per_second =
+            static_cast<double>(seen.progress.bytes - seen.first.bytes) / taken.count();
+      if (entities > 0 && seen.of && !seen.progress.copied)
+        status.left = std::chrono::seconds(std::lround(
+            taken.count() * static_cast<double>(*seen.of - std::min(*seen.of, status.entities)) /
+            entities));
+    }
+    all.push_back(std::move(status));
+  }
+  return all;
+}
+
+bool Mover::yields(const StoredMove& stored) {
+  const SteadyTime now = options_.clock->steady_now();
+  Seen& seen = seen_[stored.move.id];
+  // A move that nobody has begun is begun by everybody.
+  if (std::exchange(seen.wrote, false) || stored.move.id == 0) {
+    seen.revision = stored.revision;
+    seen.yields_until.reset();
+  } else if (seen.revision != stored.revision) {
+    seen.revision = stored.revision;
+    // Nobody serves a partition behind its fence.
+    const bool fenced = rule_of(stored.move.phase).fenced;
+    seen.yields_until = now + (fenced ? options_.yield / 4 : options_.yield);
+  }
+  // An abort is asked for by people, too, and then nobody has begun it.
+  if (stored.move.phase == MovePhase::kAborting) seen.yields_until.reset();
+  return seen.yields_until && now < *seen.yields_until;
+}
+
 Result<StepOutcome> Mover::step_one(const StoredMove& stored, const MetaValue& map) {
+  if (yields(stored)) return StepOutcome::not_before(*seen_[stored.move.id].yields_until);
   MoveStep step(*this, stored, map.revision);
   KIN_RETURN_IF_ERROR(step.read(map));
   auto outcome = step.run();
+  Seen& seen = seen_[stored.move.id];
+  seen.problem = outcome.ok() ? "" : outcome.error().message;
   if (outcome.ok()) return outcome;
+  seen.ahead.reset();
   return after_error(stored, outcome.error());
 }
 
@@ -59,7 +108,7 @@ Result<StepOutcome> Mover::after_error(const StoredMove& stored, const Error& er
   Move after = stored.move;
   after.phase = MovePhase::kAborting;
   after.reason = error.message;
-  KIN_TRY([[maybe_unused]] const bool aborted, swap_move(meta_, index_, stored, after));
+  KIN_TRY(seen_[stored.move.id].wrote, swap_move(meta_, index_, stored, after));
   return StepOutcome::worked();
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -28,9 +29,32 @@ struct MoverOptions {
   // How long nobody may serve the partition because a shard does not answer; then the move is
   // aborted.
   std::chrono::nanoseconds patience = std::chrono::seconds{5};
+  // A move that another mover carries on is left to it; after so long without a sign of it, it is
+  // taken over.
+  std::chrono::nanoseconds yield = std::chrono::seconds{2};
   std::uint64_t bytes_per_second = 0;  // of copies, for each move; 0: no limit
-  std::size_t page = 500;              // records of a page, and entities removed at once
-  std::size_t most = 2;                // moves at a time; others wait
+  std::size_t page = 5'000;            // records of a page, which has at most `page_bytes`, too
+  std::size_t page_bytes = kPageBytes;
+  std::size_t removed = 500;  // entities removed at once
+  std::size_t most = 2;       // moves at a time; others wait
+};
+
+// How far a move is, as a mover saw it last.
+struct MoveStatus {
+  std::uint64_t move = 0;          // its id
+  std::uint64_t entities = 0;      // copied
+  std::optional<std::uint64_t> of = {};  // entities of the partition when the copy began
+  std::uint64_t bytes = 0;               // that arrived, about
+  double bytes_per_second = 0;           // 0: not known yet
+  std::optional<std::chrono::seconds> left = {};  // until the copy is complete
+  std::string problem = {};  // why the last step failed; it is tried again
+};
+
+// What a mover did since it was made.
+struct MoverCounts {
+  std::uint64_t bytes = 0;  // of records sent to targets, about
+  std::uint64_t done = 0;   // moves whose end this mover wrote
+  std::uint64_t failed = 0;
 };
 
 // Any number of routers may step the moves of an index at the same time, and each may stop at any
@@ -45,6 +69,10 @@ class Mover {
   // later. Errors are those of the meta store.
   Result<StepOutcome> step();
 
+  // The moves that were stepped and are not over.
+  std::vector<MoveStatus> statuses() const;
+  const MoverCounts& counts() const { return counts_; }
+
  private:
   friend class MoveStep;
   // A move as this mover has seen it. A mover that starts later waits longer, and no more.
@@ -52,7 +80,21 @@ class Mover {
     std::optional<SteadyTime> fenced = {};
     std::optional<SteadyTime> grace_ends = {};
     SteadyTime next_page = {};  // by the rate limit
+    // The record as it was seen last, and whether this mover wrote what comes next.
+    std::uint64_t revision = 0;
+    bool wrote = false;
+    std::optional<SteadyTime> yields_until = {};
+    // Of the copy.
+    MoveProgress progress = {};
+    std::optional<std::uint64_t> of = {};
+    std::optional<SteadyTime> first_seen = {};  // the progress, for the rate
+    MoveProgress first = {};
+    std::optional<std::string> ahead_after = {};  // the page that `ahead` begins after
+    std::optional<index::ExportPage> ahead = {};  // was read while the one before was stored
+    std::string problem = {};
   };
+  // Whether another mover carries the move on.
+  bool yields(const StoredMove& stored);
   Result<StepOutcome> step_one(const StoredMove& stored, const MetaValue& map);
   ShardClient& client(const std::string& address);
   Result<StepOutcome> after_error(const StoredMove& stored, const Error& error);
@@ -63,6 +105,7 @@ class Mover {
   MoverOptions options_;
   std::map<std::uint64_t, Seen> seen_;  // by the id of the move
   std::map<std::string, std::shared_ptr<ShardClient>> clients_;
+  MoverCounts counts_;
 };
 
 }  // namespace kin::router

@@ -45,7 +45,8 @@ class MoverTest : public testing::Test {
 
   Mover mover(MoverOptions options = {}) {
     options.clock = &clock_;
-    options.page = 7;
+    options.page = std::min<std::size_t>(options.page, 7);
+    options.removed = 7;
     return {"things", cluster_.meta(), cluster_.connect(), options};
   }
   void begin() {
@@ -208,10 +209,57 @@ TEST_F(MoverTest, AnyMoverGoesOnWhereAnotherStopped) {
   for (int steps = 0; !rule_of(move().phase).over; ++steps) {
     ASSERT_LT(steps, 500);
     Mover other = mover({.grace = {}});
-    step(other);
+    for (int i = 0; i < 3; ++i) step(other);  // it leaves the move to the one before for a while
   }
   EXPECT_EQ(move().phase, MovePhase::kDone);
   expect_all("tide");
+}
+
+TEST_F(MoverTest, OneOfSeveralMoversCopies) {
+  begin();
+  Mover one = mover({.page = 3, .page_bytes = 200});
+  Mover other = mover({.page = 3, .page_bytes = 200});
+  const auto step_once = [&](Mover& mover) { ASSERT_TRUE(mover.step().ok()); };
+  for (int steps = 0; move().phase != MovePhase::kFollowing; ++steps) {
+    ASSERT_LT(steps, 1'000);
+    step_once(one);
+    step_once(other);
+    clock_.sleep_for(std::chrono::milliseconds{5});
+  }
+  const std::uint64_t bytes = one.counts().bytes + other.counts().bytes;
+  EXPECT_GT(bytes, 1'000U);
+  EXPECT_TRUE(one.counts().bytes == 0 || other.counts().bytes == 0)
+      << one.counts().bytes << " and " << other.counts().bytes;
+  // The other one goes on when the first one stops.
+  Mover& left = one.counts().bytes == 0 ? one : other;
+  step_to(left, MovePhase::kDone);
+  expect_all("tide");
+}
+
+TEST_F(MoverTest, TellsHowFarACopyIs) {
+  Mover mover = this->mover({.page_bytes = 300});
+  begin();
+  step_to(mover, MovePhase::kCopying);
+  const auto of = static_cast<std::uint64_t>(count_on(0));
+  std::uint64_t last = 0;
+  while (move().phase == MovePhase::kCopying) {
+    step(mover);
+    clock_.sleep_for(std::chrono::seconds{1});
+    const auto statuses = mover.statuses();
+    ASSERT_EQ(statuses.size(), 1U);
+    EXPECT_EQ(statuses[0].move, move().id);
+    EXPECT_GE(statuses[0].entities, last);
+    last = statuses[0].entities;
+    if (last > 0 && last < of / 2) {
+      EXPECT_GT(statuses[0].bytes_per_second, 0);
+      EXPECT_TRUE(statuses[0].left);
+    }
+  }
+  EXPECT_GT(last, of / 2);
+  step_to(mover, MovePhase::kDone);
+  step(mover);
+  EXPECT_TRUE(mover.statuses().empty());
+  EXPECT_EQ(mover.counts().done, 1U);
 }
 
 TEST_F(MoverTest, ATargetThatIsAwayIsWaitedForUnlessNobodyServesMeanwhile) {

@@ -266,6 +266,8 @@ struct MoveProgress {
   bool copied = false;  // the whole copy has arrived
   std::optional<std::string> next = {};  // CopyRequest::after of the next page
   Lsn lsn = 0;                           // of the source: the log has arrived up to here
+  std::uint64_t entities = 0;            // of the copy that have arrived
+  std::uint64_t bytes = 0;               // of all records that have arrived, about
   friend bool operator==(const MoveProgress&, const MoveProgress&) = default;
 };
 // Begins to receive a partition, and removes a piece of what the shard holds of it; repeat until it
@@ -290,6 +292,9 @@ struct TakeRequest {
   MoveProgress progress = {};  // `ready` is ignored, and so is an LSN lower than before
 };
 
+// Records of a page, which ends with the one that brings it to so many bytes.
+inline constexpr std::size_t kPageBytes = 4 << 20;
+
 struct FollowPage {
   std::vector<index::Record> records = {};
   Lsn up_to = 0;       // see index::LogPage
@@ -304,6 +309,7 @@ struct FollowRequest {
   // where the log is followed from.
   std::optional<Lsn> after = {};
   std::size_t limit = 500;  // changes
+  std::size_t bytes = kPageBytes;
 };
 
 // Pages may come from different moments: the log from before the first one continues them.
@@ -312,6 +318,7 @@ struct CopyRequest {
   MoveName move = {};
   std::optional<std::string> after = {};  // `next` of the page before
   std::size_t limit = 500;                // records
+  std::size_t bytes = kPageBytes;
 };
 
 struct PlacePage {

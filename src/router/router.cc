@@ -141,6 +141,9 @@ template <typename Asked>
 std::vector<Result<typename Asked::Reply>> State::ask_each(const Asked& request,
                                                            std::chrono::nanoseconds patience) {
   using Answer = typename Asked::Reply;
+  // Nobody may have been refused since partitions moved, and people want to see where they are. If
+  // the meta store is away, the last map is as good as any.
+  [[maybe_unused]] const Status refreshed = shards_.refresh();
   const KnownPointer known = shards_.known();
   CallOptions options{.map_epoch = known->map.epoch,
                       .deadline = shards_.options().clock->steady_now() + patience};

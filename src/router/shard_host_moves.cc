@@ -1,6 +1,9 @@
 // Moves of partitions, on the sides of the source and the target.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "router/shard_host.h"
 
 namespace kin::router {
@@ -110,10 +113,10 @@ Reply<Response> ShardHost::answer(const TakeRequest& request, const CallOptions&
   if (!records.empty()) {
     KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(records));
   }
-  const Lsn lsn = std::max(row.progress.lsn, request.progress.lsn);
-  row.progress = request.progress;
+  const MoveProgress before = std::exchange(row.progress, request.progress);
   row.progress.ready = false;
-  row.progress.lsn = lsn;
+  row.progress.lsn = std::max(row.progress.lsn, before.lsn);
+  row.progress.bytes = std::max(row.progress.bytes, before.bytes);
   KIN_RETURN_IF_ERROR(keep(request.move, row, request.places));
   return done(progress_of(row));
 }
@@ -144,7 +147,8 @@ Reply<Response> ShardHost::answer(const FollowRequest& request, const CallOption
   KIN_TRY(auto page, index::read_log(shard_->view().truth(),
                                      {.after = *request.after,
                                       .partitions = Partitions{request.move.partition},
-                                      .limit = request.limit}));
+                                      .limit = request.limit,
+                                      .bytes = request.bytes}));
   return done(FollowPage{
       .records = std::move(page.records), .up_to = page.up_to, .last = last, .owned = owned});
 }
@@ -153,7 +157,8 @@ Reply<Response> ShardHost::answer(const CopyRequest& request, const CallOptions&
   KIN_TRY(auto page, index::export_partition(shard_->view().truth(),
                                              {.partition = request.move.partition,
                                               .after = request.after,
-                                              .limit = request.limit}));
+                                              .limit = request.limit,
+                                              .bytes = request.bytes}));
   return done(std::move(page));
 }
 

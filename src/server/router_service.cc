@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/disk.h"
 #include "base/file.h"
 #include "router/last_known_meta.h"
 #include "router/local_meta_store.h"
+#include "server/api/moves_api.h"
 #include "server/api/router_api.h"
 #include "server/page/assets.h"
 #include "server/page/site.h"
+#include "server/routed/moving.h"
 #include "server/routed/routed_indexes.h"
 #include "server/service/safety.h"
 #include "server/service/step_thread.h"
@@ -51,11 +56,13 @@ struct RouterService::State {
   std::unique_ptr<router::EtcdMetaStore> etcd{};    // null otherwise
   std::unique_ptr<router::LastKnownMeta> last_known{};
   std::unique_ptr<RoutedIndexes> indexes{};
+  std::unique_ptr<Moving> moving{};
   std::unique_ptr<Tenants> tenants{};  // null if there are none
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> server{};
   std::unique_ptr<StepThread> following{};
   std::unique_ptr<StepThread> reading{};
+  std::unique_ptr<StepThread> stepping{};  // moves
   bool stopped = false;
   bool was_away = false;       // only the thread that follows uses it
   std::string last_problem{};  // of the tenants' file; only the thread that reads it uses it
@@ -69,6 +76,7 @@ struct RouterService::State {
   StepOutcome read_tenants();
   Plan plan(const Request& head);
   Status open_indexes();
+  Status open_moving();
   Status serve(bool loopback);
 };
 
@@ -115,6 +123,23 @@ Status RouterService::State::open_indexes() {
             rpc::NodeConnection::open(node, routed.connection));
   }
   indexes = std::make_unique<RoutedIndexes>(meta(), std::move(routed));
+  return open_moving();
+}
+
+Status RouterService::State::open_moving() {
+  MovingOptions settings{.mover = {.clock = options.clock,
+                                   .grace = options.move_grace,
+                                   .bytes_per_second = options.move_bytes_per_second,
+                                   .most = options.moves_at_once},
+                         .balancing = {.max_skew = options.balance_skew},
+                         .balance_pause = options.balance_pause};
+  if (!options.balance.empty()) {
+    KIN_TRY(settings.balance, balance_by_named(options.balance));
+  }
+  // Moves need what the store says now, and not what it said last.
+  router::MetaStore& store =
+      local ? static_cast<router::MetaStore&>(*local) : static_cast<router::MetaStore&>(*etcd);
+  moving = std::make_unique<Moving>(*indexes, store, std::move(settings), *options.clock);
   return Done{};
 }
 
@@ -154,6 +179,7 @@ Status RouterService::State::serve(bool loopback) {
   site = std::make_unique<Site>(std::move(gate));
   site->show_to(*watch);
   add_router_api(site->routes(), *indexes, tenants.get());
+  add_moves_api(site->routes(), *moving);
   add_asset_routes(site->routes(), embedded_assets(), PageKind::kShards);
   site->show_when_lost(page_handler(embedded_assets(), PageKind::kShards));
   site->routes().add({.method = "GET",
@@ -164,7 +190,9 @@ Status RouterService::State::serve(bool loopback) {
                             if (!request.tenant.empty())
                               return error_response(403,
                                                     "the metrics are for the operator's token");
-                            return watch->metrics_page(map_gauges(*indexes));
+                            auto gauges = map_gauges(*indexes);
+                            std::ranges::move(moving->gauges(), std::back_inserter(gauges));
+                            return watch->metrics_page(std::move(gauges));
                           },
                       .lane = Lane::kSlow});
   ServerOptions settings;
@@ -192,6 +220,9 @@ Result<std::unique_ptr<RouterService>> RouterService::start(RouterServiceOptions
   KIN_RETURN_IF_ERROR(state->open_tenants());
   KIN_RETURN_IF_ERROR(state->serve(loopback));
   State* const running = state.get();
+  state->stepping = std::make_unique<StepThread>(
+      *running->options.clock, [running] { return running->moving->step(); });
+  state->moving->wake_by([running] { running->stepping->wake(); });
   if (state->etcd)
     state->following = std::make_unique<StepThread>(*running->options.clock,
                                                     [running] { return running->follow(); });
@@ -218,6 +249,8 @@ void RouterService::stop() {
   if (state_->stopped) return;
   state_->stopped = true;
   state_->server->stop();
+  state_->moving->wake_by({});
+  state_->stepping->stop();
   if (state_->reading) state_->reading->stop();
   if (!state_->following) return;
   state_->etcd->stop();  // ends the watch that the thread waits for

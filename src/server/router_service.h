@@ -1,6 +1,7 @@
 // `kindred router`: indexes over the shards of many nodes, and their JSON API.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -34,6 +35,15 @@ struct RouterServiceOptions {
   std::string node_certificates{};
   std::string log{};  // file for a line about each request; "-": standard error; empty: none
   Clock* clock = &system_clock();
+  // Moves of partitions; a move goes on at any router of the indexes.
+  std::size_t moves_at_once = 2;             // of each index
+  std::uint64_t move_bytes_per_second = 0;   // of each move; 0: no limit
+  std::chrono::nanoseconds move_grace = std::chrono::seconds{10};  // before a source removes its copy
+  // "size" or "load": partitions move by themselves when a shard has more than `balance_skew` times
+  // the mean. Empty: only when somebody asks for it.
+  std::string balance{};
+  double balance_skew = 1.5;
+  std::chrono::nanoseconds balance_pause = std::chrono::minutes{1};
   search::OpenOptions embedders = {};  // of indexes whose vectors the router makes
   // Receives the problem when etcd goes away, or the file of the tenants cannot be used any more.
   // Called on any thread.

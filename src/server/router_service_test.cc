@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -53,6 +54,7 @@ class RouterServiceTest : public testing::Test {
                                  .tenants = folder_.path() / "tenants.jsonl"};
     for (const auto& node : nodes_)
       options.nodes.push_back("127.0.0.1:" + std::to_string(node->port()));
+    options.move_grace = {};
     auto service = RouterService::start(std::move(options));
     ASSERT_TRUE(service.ok()) << service.error().message;
     router_ = std::move(*service);
@@ -309,6 +311,134 @@ TEST_F(RouterServiceTest, NoRequestCrossesTenants) {
              const std::string& body) { return by(tenant, method, target, body); },
       1);
   for (int i = 0; i < 600 && !HasFatalFailure(); ++i) run.step();
+}
+
+// Moves by the API of a router, with two nodes and a third that joins.
+class RouterMovesTest : public RouterServiceTest {
+ protected:
+  Answered on_papers(const std::string& method, const std::string& below,
+                     const std::string& body = {}) {
+    return ask(kOperator, method, std::string(kIndexes) + "/papers" + below, body);
+  }
+  void fill() {
+    start();
+    make(kOperator, "papers");
+    std::vector<std::pair<std::string, std::string>> all;
+    for (int i = 0; i < 40; ++i) all.emplace_back(std::to_string(i), "an ebbing tide");
+    ASSERT_EQ(on_papers("POST", "/documents", documents(all)).status, 200);
+  }
+  std::string node(std::size_t number) {
+    return "127.0.0.1:" + std::to_string(nodes_[number]->port());
+  }
+  // The moves when all of them are over.
+  Answered await_moves() {
+    const SteadyTime end = system_clock().steady_now() + std::chrono::minutes{1};
+    for (;;) {
+      Answered moves = on_papers("GET", "/moves");
+      const auto& items = moves.json["moves"].items();
+      const bool over = moves.status == 200 && std::ranges::all_of(items, [](const auto& move) {
+                          return *move["over"].boolean();
+                        });
+      if (over || system_clock().steady_now() > end) return moves;
+      system_clock().sleep_for(std::chrono::milliseconds{10});
+    }
+  }
+  double found() {
+    const Answered answer = on_papers("GET", "/search?q=tide");
+    return answer.status == 200 ? *answer.json["count"].number() : -1;
+  }
+  std::vector<double> partitions_of_nodes() {
+    std::vector<double> all;
+    const Answered index = on_papers("GET", "");
+    for (const JsonValue& shard : index.json["index"]["shards"].items())
+      all.push_back(*shard["partitions"].number());
+    return all;
+  }
+};
+
+TEST_F(RouterMovesTest, APartitionMovesAndADryRunDoesNot) {
+  fill();
+  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[]})");
+  const std::string body = R"({"partitions": [0], "to": ")" + node(1) + "\"";
+  const Answered plan = on_papers("POST", "/moves", body + R"(, "dry_run": true})");
+  ASSERT_EQ(plan.status, 200) << plan.body;
+  EXPECT_EQ(plan.json["plan"]["moves"].items().size(), 1U);
+  EXPECT_EQ(*plan.json["begun"].number(), 0);
+  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[]})");
+  const Answered begun = on_papers("POST", "/moves", body + "}");
+  EXPECT_EQ(*begun.json["begun"].number(), 1) << begun.body;
+  const Answered moves = await_moves();
+  EXPECT_EQ(moves.json["moves"].items()[0]["phase"].text(), "done") << moves.body;
+  EXPECT_EQ(moves.json["moves"].items()[0]["to"].text(), node(1));
+  EXPECT_THAT(partitions_of_nodes(), testing::ElementsAre(1, 3));
+  EXPECT_EQ(found(), 40);
+  const Answered metrics = ask(kOperator, "GET", "/metrics");
+  EXPECT_THAT(metrics.body, HasSubstr("kindred_index_moves{index=\"papers\",phase=\"done\"} 1"));
+  EXPECT_THAT(metrics.body, HasSubstr("kindred_moves_done 1"));
+}
+
+TEST_F(RouterMovesTest, ANodeJoinsAndAnotherIsDrained) {
+  fill();
+  auto more = NodeService::start({.folder = folder_.path() / "third"});
+  ASSERT_TRUE(more.ok()) << more.error().message;
+  nodes_.push_back(std::move(*more));
+  const std::string body = R"({"node": ")" + node(2) + "\"";
+  const Answered plan = on_papers("POST", "/split", body + R"(, "dry_run": true})");
+  EXPECT_EQ(plan.json["plan"]["shards"].items().size(), 3U) << plan.body;
+  EXPECT_EQ(partitions_of_nodes().size(), 2U);
+  EXPECT_EQ(on_papers("POST", "/split", body + "}").status, 200);
+  await_moves();
+  EXPECT_GE(partitions_of_nodes().at(2), 1);
+  const Answered drained = on_papers("POST", "/drain", R"({"node": ")" + node(0) + "\"}");
+  EXPECT_EQ(drained.status, 200) << drained.body;
+  await_moves();
+  EXPECT_EQ(partitions_of_nodes().at(0), 0);
+  nodes_[0].reset();
+  EXPECT_EQ(found(), 40);
+  EXPECT_EQ(*on_papers("POST", "/check").json["check"]["documents"].number(), 40);
+  // An index of the name that is made later begins without moves.
+  EXPECT_EQ(on_papers("POST", "/drain", R"({"node": "10.1.1.1:1"})").status, 404);
+}
+
+TEST_F(RouterMovesTest, ARouterThatIsStartedAgainGoesOn) {
+  fill();
+  const std::string body = R"({"node": ")" + node(0) + "\"}";
+  ASSERT_EQ(on_papers("POST", "/drain", body).status, 200);
+  router_.reset();
+  start();
+  const Answered moves = await_moves();
+  for (const JsonValue& move : moves.json["moves"].items())
+    EXPECT_EQ(move["phase"].text(), "done") << moves.body;
+  EXPECT_THAT(partitions_of_nodes(), testing::ElementsAre(0, 4));
+  EXPECT_EQ(found(), 40);
+}
+
+TEST_F(RouterMovesTest, MovesOfADroppedIndexAreForgotten) {
+  fill();
+  const std::string body = R"({"partitions": [0], "to": ")" + node(1) + "\"}";
+  ASSERT_EQ(on_papers("POST", "/moves", body).status, 200);
+  await_moves();
+  ASSERT_EQ(on_papers("DELETE", "").status, 204);
+  make(kOperator, "papers");
+  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[]})");
+}
+
+TEST_F(RouterMovesTest, MistakesAreNamed) {
+  fill();
+  const auto error = [&](const std::string& below, const std::string& body) {
+    const Answered answer = on_papers("POST", below, body);
+    EXPECT_GE(answer.status, 400);
+    return std::string(answer.json["error"]["message"].text());
+  };
+  EXPECT_THAT(error("/moves", R"({"to": "x"})"), HasSubstr("partitions"));
+  EXPECT_THAT(error("/moves", R"({"partitions": [9], "to": ")" + node(0) + "\"}"),
+              HasSubstr("has no partition 9"));
+  EXPECT_THAT(error("/drain", R"({"node": "10.1.1.1:1"})"), HasSubstr("no shard on node 10.1.1.1:1"));
+  EXPECT_THAT(error("/balance", R"({"by": "weather"})"), HasSubstr("size, load"));
+  EXPECT_THAT(error("/abort", "{}"), HasSubstr("either"));
+  EXPECT_THAT(error("/abort", R"({"partitions": [1]})"), HasSubstr("never moved"));
+  EXPECT_EQ(by("red", "GET", std::string(kIndexes) + "/papers/moves").status, 403);
+  EXPECT_EQ(by("red", "POST", std::string(kIndexes) + "/papers/drain", "{}").status, 403);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ function write(folder, name, text) {
 
 async function options(folder) {
   nodes.push(...(await startNodes(folder, ['node-a', 'node-b'])));
-  return ['--token-file', write(folder, 'token', `${token}\n`), ...nodeOptions(nodes)];
+  // So slow that a copy can be looked at.
+  return ['--token-file', write(folder, 'token', `${token}\n`), '--move-rate', '500', '--move-grace', '0', ...nodeOptions(nodes)];
 }
 
 try {
@@ -65,6 +66,22 @@ try {
         await it.shot(page, 'shards-load');
         await it.checkAccessible(page, 'shaded by load');
         await page.getByText('By size', { exact: true }).click();
+      });
+
+      await it.check('partitions on their way are shown with phase, rate and time left, and told when they have arrived', async () => {
+        const address = (node) => `127.0.0.1:${node.port}`;
+        run('shards', 'move', 'papers', '0', '1', '--to', address(nodes[1]));
+        await page.getByRole('heading', { name: 'Moves' }).waitFor();
+        await page.getByText('Partition 0:').waitFor();
+        await page.getByText(/documents · .* · [\d.,]+ [KM]?B\/s · \d+ s left/).first().waitFor();
+        await page.getByRole('progressbar', { name: 'Copy of partition 0' }).waitFor();
+        await it.shot(page, 'shards-moving');
+        await it.checkAccessible(page, 'moves');
+        await page.getByText('All moves are over').waitFor();
+        await page.getByRole('img', { name: /^6 partitions/ }).waitFor();
+        run('shards', 'move', 'papers', '0', '1', '--to', address(nodes[0]), '--wait');
+        await page.getByRole('img', { name: /^6 partitions/ }).waitFor({ state: 'detached' });
+        await it.shot(page, 'shards-moved');
       });
 
       await it.check('a node that is killed is named, and its partitions are not known', async () => {

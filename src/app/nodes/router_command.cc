@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
 
 #include "app/command.h"
 #include "app/listen_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "server/router_service.h"
 
 namespace kin::app {
@@ -39,6 +42,12 @@ struct RouterArguments {
   std::string meta_login_file;
   std::string meta_certificates;
   std::string log;
+  std::size_t moves_at_once = 2;
+  std::string move_rate;
+  double move_grace = 10;
+  std::string balance;
+  double balance_skew = 1.5;
+  double balance_pause = 60;
   bool allow_private = false;
 };
 
@@ -65,6 +74,10 @@ Result<std::optional<router::EtcdOptions>> understand_meta(const RouterArguments
   return std::optional(std::move(*etcd));
 }
 
+std::chrono::nanoseconds nanoseconds_of(double seconds) {
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
 Result<server::RouterServiceOptions> understand_router(const RouterArguments& arguments) {
   KIN_TRY(const Listening listening, understand(arguments.listen));
   server::RouterServiceOptions options{.address = listening.address,
@@ -79,6 +92,16 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
   options.tenants = arguments.tenants;
+  options.moves_at_once = arguments.moves_at_once;
+  options.move_grace = nanoseconds_of(arguments.move_grace);
+  options.balance = arguments.balance;
+  options.balance_skew = arguments.balance_skew;
+  options.balance_pause = nanoseconds_of(arguments.balance_pause);
+  if (!arguments.move_rate.empty()) {
+    auto rate = parse_bytes(arguments.move_rate);
+    if (!rate.ok()) return with_context("--move-rate", rate.error());
+    options.move_bytes_per_second = *rate;
+  }
   KIN_TRY(options.etcd, understand_meta(arguments));
   if (!options.etcd && arguments.data.empty())
     return Error{Code::kInvalidArgument, "--data or --meta is needed: where are the maps?"};
@@ -106,6 +129,33 @@ Result<int> run_router(const RouterArguments& arguments, const CLI::App& verb) {
   wait_for_signal(stop);
   (*service)->stop();
   return kDone;
+}
+
+void add_move_flags(CLI::App& verb, RouterArguments& arguments) {
+  verb.add_option("--moves-at-once", arguments.moves_at_once,
+                  "Partitions of an index that move at a time")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  verb.add_option("--move-rate", arguments.move_rate,
+                  "Most bytes that a move copies in a second, such as 20MB; without it there is no "
+                  "limit")
+      ->type_name("SIZE");
+  verb.add_option("--move-grace", arguments.move_grace,
+                  "Seconds between the end of a move and the removal of the old copy")
+      ->check(CLI::Range(0.0, 86'400.0))
+      ->capture_default_str();
+  verb.add_option("--balance", arguments.balance,
+                  "Move partitions whenever a node has too much of an index, by size or by load; "
+                  "without it partitions move only when you ask for it")
+      ->check(CLI::IsMember({"size", "load"}));
+  verb.add_option("--balance-skew", arguments.balance_skew,
+                  "With --balance: how many times the mean a node may have before partitions move")
+      ->check(CLI::Range(1.0, 1'000.0))
+      ->capture_default_str();
+  verb.add_option("--balance-pause", arguments.balance_pause,
+                  "With --balance: seconds between two looks at the nodes")
+      ->check(CLI::Range(0.1, 86'400.0))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -142,6 +192,7 @@ Command add_router_command(CLI::App& app) {
                    "File of the tenants: one JSON object a line, with name, hash of the token and "
                    "quotas; read again when it changes")
       ->type_name("FILE");
+  add_move_flags(*verb, *arguments);
   add_listen_flags(*verb, arguments->listen);
   add_log_flag(*verb, arguments->log);
   return {verb, [=]() -> Result<int> { return run_router(*arguments, *verb); }};

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "app/command.h"
+#include "app/nodes/move_verbs.h"
 #include "app/remote_api.h"
 #include "base/memory.h"
 #include "data/json_value.h"
@@ -18,11 +19,16 @@ Examples:
   kindred shards list --at 127.0.0.1:8723
   kindred shards list papers --at https://router.example.org --at-token-file token --json
   kindred shards stats papers --at 127.0.0.1:8723
+  kindred shards split papers 10.0.0.9:7700 --at 127.0.0.1:8723 --dry-run
+  kindred shards split papers 10.0.0.9:7700 --at 127.0.0.1:8723 --wait
+  kindred shards balance papers --by load --at 127.0.0.1:8723
+  kindred shards migrations papers --at 127.0.0.1:8723
 
 `list` shows the shards of a router's indexes: the node of each, how many partitions it has, its last change (LSN),
 and whether it answers. `stats` shows what the shards of an index hold, its largest partitions, and those with the most
 work: milliseconds that a node works for a partition in each second, averaged over the last minutes. The page of a
-router shows the same at /shards.)";
+router shows the same at /shards. `move`, `drain`, `split` and `balance` move partitions to other nodes while everybody
+keeps reading and writing; `migrations` shows how far that is, and `abort` undoes it.)";
 
 struct ShardsArguments {
   AtFlags at;
@@ -134,7 +140,8 @@ Result<int> run_stats(const ShardsArguments& arguments, const CLI::App& verb) {
 }  // namespace
 
 Command add_shards_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("shards", "Show where indexes on nodes are");
+  CLI::App* verb =
+      app.add_subcommand("shards", "Show where indexes on nodes are, and move their partitions");
   verb->footer(kExamples);
   verb->require_subcommand(1);
   const auto arguments = std::make_shared<ShardsArguments>();
@@ -150,8 +157,10 @@ Command add_shards_command(CLI::App& app) {
   CLI::App* list = add_verb("list", "List the shards of all indexes, or of one");
   CLI::App* stats = add_verb("stats", "Show what the shards of an index hold");
   stats->get_option("NAME")->required();
-  return with_verbs(*verb, {{list, [=] { return run_list(*arguments, *list); }},
-                            {stats, [=] { return run_stats(*arguments, *stats); }}});
+  std::vector<Command> verbs{{list, [=] { return run_list(*arguments, *list); }},
+                             {stats, [=] { return run_stats(*arguments, *stats); }}};
+  for (Command& one : add_move_verbs(*verb)) verbs.push_back(std::move(one));
+  return with_verbs(*verb, std::move(verbs));
 }
 
 }  // namespace kin::app

@@ -3,14 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kin::router {
 namespace {
 
 std::uint64_t bytes_of(const std::vector<index::Record>& records) {
-  std::string bytes;
-  for (const index::Record& record : records) index::append_record(bytes, record);
-  return bytes.size();
+  std::uint64_t bytes = 0;
+  for (const index::Record& record : records) bytes += index::size_of(record);
+  return bytes;
+}
+
+std::uint64_t entities_in(const std::vector<index::Record>& records) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(records, [](const index::Record& one) {
+    const auto* entity = std::get_if<index::EntityRecord>(&one);
+    return entity != nullptr && !entity->deleted;
+  }));
 }
 
 }  // namespace
@@ -50,41 +58,87 @@ Result<StepOutcome> MoveStep::begin() {
 
 Result<StepOutcome> MoveStep::prepare() {
   KIN_TRY(MoveProgress progress,
-          ask(move_.target, ReceiveRequest{.move = name_, .limit = mover_.options_.page}));
+          ask(move_.target, ReceiveRequest{.move = name_, .limit = mover_.options_.removed}));
   if (!progress.ready) return StepOutcome::worked();
   // From here on the source keeps its log. The copy that follows is not older.
   KIN_TRY(const FollowPage begun, ask(move_.source, FollowRequest{.move = name_}));
   progress.lsn = begun.up_to;
-  KIN_TRY([[maybe_unused]] const auto kept, take({.progress = progress}));
+  KIN_TRY(seen().progress, take({.progress = progress}));
   return advance();
 }
 
 Result<StepOutcome> MoveStep::copy() {
   if (now() < seen().next_page) return StepOutcome::not_before(seen().next_page);
   KIN_TRY(MoveProgress progress, ask(move_.target, ReceiveRequest{.move = name_}));
+  const bool is_another = progress != seen().progress;
+  note_progress(progress);
   if (progress.copied) return advance();
-  KIN_TRY(auto page, ask(move_.source, CopyRequest{.move = name_,
-                                                   .after = progress.next,
-                                                   .limit = mover_.options_.page}));
+  if (is_another) {  // or this mover begins
+    seen().yields_until = now() + mover_.options_.yield;
+    return StepOutcome::not_before(*seen().yields_until);
+  }
+  KIN_TRY(index::ExportPage page, page_after(progress.next));
   progress.copied = !page.next;
   progress.next = page.next;
+  progress.entities += entities_in(page.records);
+  const std::uint64_t bytes = bytes_of(page.records);
   const std::uint64_t rate = mover_.options_.bytes_per_second;
   if (rate > 0)
-    seen().next_page = now() + std::chrono::nanoseconds{std::chrono::seconds{1}} *
-                                   bytes_of(page.records) / rate;
-  KIN_TRY([[maybe_unused]] const auto kept,
-          take({.records = std::move(page.records), .progress = progress}));
+    seen().next_page =
+        now() + std::chrono::nanoseconds{std::chrono::seconds{1}} * bytes / rate;
+  // The next page is read while this one is stored.
+  std::optional<Started<index::ExportPage>> ahead;
+  if (page.next) ahead.emplace(start_call(move_.source, page_request(page.next)));
+  auto kept = take({.records = std::move(page.records), .progress = progress});
+  if (ahead) {
+    auto next = result_of(ahead->wait());
+    if (next.ok()) seen().ahead = std::move(*next);
+    seen().ahead_after = page.next;
+  }
+  if (!kept.ok()) return kept.error();
+  note_progress(*kept);
   return StepOutcome::worked();
+}
+
+CopyRequest MoveStep::page_request(const std::optional<std::string>& after) const {
+  const MoverOptions& options = mover_.options_;
+  // A slow copy comes in small pages, so that it is even.
+  const std::size_t most = options.bytes_per_second == 0
+                               ? options.page_bytes
+                               : std::max<std::size_t>(options.bytes_per_second / 4, 1);
+  return {.move = name_,
+          .after = after,
+          .limit = options.page,
+          .bytes = std::min(options.page_bytes, most)};
+}
+
+Result<index::ExportPage> MoveStep::page_after(const std::optional<std::string>& after) {
+  auto ahead = std::exchange(seen().ahead, std::nullopt);
+  if (ahead && after && seen().ahead_after == after) return std::move(*ahead);
+  return ask(move_.source, page_request(after));
+}
+
+void MoveStep::note_progress(const MoveProgress& progress) {
+  Mover::Seen& known = seen();
+  known.progress = progress;
+  if (known.first_seen) return;
+  known.first_seen = now();
+  known.first = progress;
+  // For people only: without it the time left is not known.
+  auto stats = ask(move_.source, StatsRequest{.sizes = true});
+  if (!stats.ok()) return;
+  const auto size = stats->sizes.find(move_.partition);
+  known.of = size == stats->sizes.end() ? 0 : size->second;
 }
 
 Result<StepOutcome> MoveStep::follow() {
   KIN_TRY(MoveProgress progress, ask(move_.target, ReceiveRequest{.move = name_}));
   KIN_TRY(FollowPage page, ask(move_.source, FollowRequest{.move = name_,
                                                            .after = progress.lsn,
-                                                           .limit = mover_.options_.page}));
+                                                           .limit = mover_.options_.page,
+                                                           .bytes = mover_.options_.page_bytes}));
   progress.lsn = page.up_to;
-  KIN_TRY([[maybe_unused]] const auto kept,
-          take({.records = std::move(page.records), .progress = progress}));
+  KIN_TRY(seen().progress, take({.records = std::move(page.records), .progress = progress}));
   if (page.up_to < page.last) return StepOutcome::worked();
   if (!source_owns()) return decided();
   // Written down before the source is told, so that an abort knows which epoch to go beyond.
@@ -111,7 +165,8 @@ Status MoveStep::send_log(MoveProgress progress) {
   for (;;) {
     KIN_TRY(FollowPage page, ask(move_.source, FollowRequest{.move = name_,
                                                              .after = progress.lsn,
-                                                             .limit = mover_.options_.page}));
+                                                             .limit = mover_.options_.page,
+                                                             .bytes = mover_.options_.page_bytes}));
     if (page.owned)
       return Error{Code::kFailedPrecondition, "the source serves the partition on"};
     progress.lsn = page.up_to;
@@ -168,7 +223,7 @@ Result<StepOutcome> MoveStep::wait_for_grace() {
 
 Result<StepOutcome> MoveStep::clean() {
   KIN_TRY(const Forgotten forgotten,
-          ask(move_.source, EndMoveRequest{.move = name_, .limit = mover_.options_.page}));
+          ask(move_.source, EndMoveRequest{.move = name_, .limit = mover_.options_.removed}));
   return forgotten.more ? StepOutcome::worked() : advance();
 }
 
@@ -184,7 +239,7 @@ Result<StepOutcome> MoveStep::undo() {
   KIN_TRY([[maybe_unused]] const Forgotten kept,
           ask(move_.source, EndMoveRequest{.move = name_, .keep = true}));
   KIN_TRY(const Forgotten forgotten,
-          ask(move_.target, EndMoveRequest{.move = name_, .limit = mover_.options_.page}));
+          ask(move_.target, EndMoveRequest{.move = name_, .limit = mover_.options_.removed}));
   return forgotten.more ? StepOutcome::worked() : advance();
 }
 
@@ -196,8 +251,11 @@ Result<StepOutcome> MoveStep::advance() {
 
 Result<StepOutcome> MoveStep::write(const Move& after) {
   // Where somebody else was faster, the next step goes on from what they wrote.
-  KIN_TRY([[maybe_unused]] const bool written,
-          swap_move(mover_.meta_, mover_.index_, stored_, after));
+  KIN_TRY(const bool written, swap_move(mover_.meta_, mover_.index_, stored_, after));
+  if (!written) return StepOutcome::worked();
+  mover_.seen_[after.id].wrote = true;
+  if (after.phase == MovePhase::kDone) ++mover_.counts_.done;
+  if (after.phase == MovePhase::kFailed) ++mover_.counts_.failed;
   return StepOutcome::worked();
 }
 
@@ -239,6 +297,9 @@ void MoveStep::tell(std::uint32_t shard) {
 
 Result<MoveProgress> MoveStep::take(TakeRequest request) {
   request.move = name_;
+  const std::uint64_t bytes = bytes_of(request.records);
+  request.progress.bytes += bytes;
+  mover_.counts_.bytes += bytes;
   return ask(move_.target, std::move(request));
 }
 

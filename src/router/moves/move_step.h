@@ -36,6 +36,12 @@ class MoveStep {
   Result<StepOutcome> clean();
   Result<StepOutcome> undo();
 
+  // The page of the copy after this position, which may have been read ahead.
+  Result<index::ExportPage> page_after(const std::optional<std::string>& after);
+  CopyRequest page_request(const std::optional<std::string>& after) const;
+  // For MoveStatus.
+  void note_progress(const MoveProgress& progress);
+
   // Writes the move down in its next phase, or as given.
   Result<StepOutcome> advance();
   Result<StepOutcome> write(const Move& after);

@@ -7,7 +7,8 @@
 namespace kin::router {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersion = 2;
+constexpr std::uint8_t kWithoutCounts = 1;
 
 }  // namespace
 
@@ -19,6 +20,8 @@ std::string encode(const MoveRow& row) {
   out += static_cast<char>(row.progress.next ? 1 : 0);
   append_sized(out, row.progress.next.value_or(""));
   append_le(out, row.progress.lsn);
+  append_le(out, row.progress.entities);
+  append_le(out, row.progress.bytes);
   append_le(out, checksum(out));
   return out;
 }
@@ -27,7 +30,8 @@ Result<MoveRow> decode_move_row(std::string_view bytes) {
   const Error damaged{Code::kDataLoss, "the stored state of a move is damaged"};
   const auto body = checked_body(bytes);
   if (!body || body->empty()) return damaged;
-  if (static_cast<std::uint8_t>(body->front()) != kVersion)
+  const auto version = static_cast<std::uint8_t>(body->front());
+  if (version != kVersion && version != kWithoutCounts)
     return Error{Code::kFailedPrecondition,
                  "the stored state of a move has a version that this program does not read"};
   ByteReader in(body->substr(1));
@@ -37,6 +41,10 @@ Result<MoveRow> decode_move_row(std::string_view bytes) {
   const auto has_next = in.read<std::uint8_t>();
   std::string next = read_sized(in);
   row.progress.lsn = in.read<std::uint64_t>();
+  if (version == kVersion) {
+    row.progress.entities = in.read<std::uint64_t>();
+    row.progress.bytes = in.read<std::uint64_t>();
+  }
   if (!in.ok() || !in.rest().empty() || state > static_cast<std::uint8_t>(MoveRow::State::kOver) ||
       copied > 1 || has_next > 1 || (has_next == 0 && !next.empty()))
     return damaged;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 
 namespace kin::router {
@@ -10,16 +11,29 @@ namespace {
 MoveRow made() {
   return {.id = 0x6867666564636261,
           .state = MoveRow::State::kReceiving,
-          .progress = {.copied = true, .next = "here", .lsn = 7}};
+          .progress = {.copied = true, .next = "here", .lsn = 7, .entities = 8, .bytes = 9}};
 }
 
 // A change here is a change of format: raise the version and keep reading the old one.
 TEST(MoveRowFormat, BytesOnDiskStayAsTheyWere) {
   const std::string bytes = encode(made());
-  EXPECT_EQ(bytes.substr(0, bytes.size() - 8), std::string("\x01"
+  EXPECT_EQ(bytes.substr(0, bytes.size() - 8), std::string("\x02"
                                                            "abcdefgh\x01\x01\x01\x04\0\0\0here"
-                                                           "\x07\0\0\0\0\0\0\0",
-                                                           28));
+                                                           "\x07\0\0\0\0\0\0\0"
+                                                           "\x08\0\0\0\0\0\0\0"
+                                                           "\x09\0\0\0\0\0\0\0",
+                                                           44));
+}
+
+TEST(MoveRowFormat, ReadsRowsWithoutCounts) {
+  std::string bytes("\x01"
+                    "abcdefgh\x01\x01\x01\x04\0\0\0here"
+                    "\x07\0\0\0\0\0\0\0",
+                    28);
+  append_le(bytes, checksum(bytes));
+  MoveRow row = made();
+  row.progress.entities = row.progress.bytes = 0;
+  EXPECT_EQ(*decode_move_row(bytes), row);
 }
 
 TEST(MoveRowFormat, DecodesWhatItEncodedAndFindsDamage) {

@@ -23,6 +23,7 @@ DocId key_id(std::size_t key) {
 
 void ClusterClients::act(Router& router, Random& random) {
   const std::size_t key = random.below(options_.keys);
+  if (options_.contended) return random.below(3) == 0 ? put(router, {key}, random) : get(router);
   switch (random.below(12)) {
     case 0:
     case 1:
@@ -47,7 +48,7 @@ std::vector<index::Mutation> ClusterClients::mutations_for(std::size_t key, KeyS
   put.entity.key = key_name(key);
   put.entity.source = "test";
   put.entity.text = fmt::format("{} state{}", key_name(key), state);
-  if (!options_.crash)
+  if (!options_.crash && !options_.contended)  // so that the partition is known
     put.entity.vectors = {{"main",
                            {static_cast<float>(random.unit()), static_cast<float>(random.unit()),
                             static_cast<float>(random.unit()), static_cast<float>(random.unit())}}};

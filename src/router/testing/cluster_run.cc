@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "router/grow.h"
 #include "router/mover.h"
 #include "router/router.h"
 #include "router/testing/cluster_clients.h"
@@ -48,7 +49,7 @@ class ClusterRun {
       : options_(options),
         simulation_(options.seed ^ mix64(options.weather)),
         network_(simulation_, {}) {
-    for (std::size_t i = 0; i < options.nodes; ++i)
+    for (std::size_t i = 0; i < options.nodes + (options.joins ? 1 : 0); ++i)
       nodes_.push_back(std::make_unique<SimulatedNode>(simulation_, network_,
                                                        fmt::format("node{}", i), shard_options()));
     lives_.resize(options.routers);
@@ -77,7 +78,9 @@ class ClusterRun {
   void kill_router(std::size_t number);
 
   // Moves.
-  bool has_moves() const { return options_.moves || options_.crash; }
+  bool has_moves() const { return options_.moves || options_.crash || options_.contended; }
+  void join_last();
+  void move_all_the_time();
   void step_moves(std::size_t number);
   void begin_any_move(Random& random);
   void abort_any_move(Random& random);
@@ -129,7 +132,7 @@ void ClusterRun::create() {
                       static_cast<float>(random.unit()), static_cast<float>(random.unit())});
   auto centroids = Centroids::train(shard_options().spaces[0], sample, {.partitions = kPartitions});
   std::vector<std::string> names;
-  for (const auto& node : nodes_) names.push_back(node->name());
+  for (std::size_t i = 0; i < options_.nodes; ++i) names.push_back(nodes_[i]->name());
   ShardMap map = spread_partitions(kIndex, names, kPartitions);
   for (const std::string& name : names) map.identities.push_back(hash128(name));
   const Status made = create_index(meta, connect_from(process),
@@ -144,6 +147,7 @@ void ClusterRun::live() {
   // Seeds differ in what goes wrong, too.
   const auto chance = [&](FaultKind kind, std::uint64_t from) {
     Random random = random_of(kind);
+    if (options_.contended) return kind == kLoss ? std::uint64_t{12} : std::uint64_t{0};
     const bool never = options_.crash || !has(kind) || random.below(3) == 0;
     return never ? 0 : from + random.below(4 * from);
   };
@@ -160,7 +164,11 @@ void ClusterRun::live() {
     for (std::size_t number = 0; number < options_.routers; ++number)
       simulation_.spawn([this, number] { step_moves(number); });
   }
-  simulation_.spawn([this] { options_.crash ? move_first_key() : break_things(); });
+  simulation_.spawn([this] {
+    if (options_.contended) return move_all_the_time();
+    options_.crash ? move_first_key() : break_things();
+  });
+  if (options_.joins) simulation_.spawn([this] { join_last(); });
   while (acting_ > 0) simulation_.clock().sleep_for(milliseconds{100});
   end_faults();
   if (has_moves()) settle();
@@ -241,7 +249,9 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                                            .pause = milliseconds{50},
                                            .grace = milliseconds{100},
                                            .patience = milliseconds{1'500},
-                                           .page = 3});
+                                           .yield = milliseconds{150},
+                                           .page = 3,
+                                           .removed = 3});
   return life;
 }
 
@@ -323,6 +333,30 @@ void ClusterRun::move_first_key() {
       begin_move(*life->meta, kIndex, {.partition = partition, .target = target});
   KIN_CHECK(begun.ok(), begun.ok() ? "" : begun.error().message.c_str());
   is_moving_ = true;
+}
+
+void ClusterRun::join_last() {
+  Random random(options_.seed);
+  simulation_.clock().sleep_for(milliseconds{random.below(1'000)});
+  while (acting_ > 0) {
+    const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+    const auto joined = add_shard(*life->meta, connect_from(life->process), kIndex,
+                                  nodes_.back()->name(), {},
+                                  {.clock = &simulation_.clock(), .timeout = milliseconds{500}});
+    simulation_.note(joined.ok() ? nodes_.back()->name() + " joins" : joined.error().message);
+    if (joined.ok()) return void(++report_.joined);
+    simulation_.clock().sleep_for(milliseconds{50});
+  }
+}
+
+void ClusterRun::move_all_the_time() {
+  for (std::uint32_t target = 0; acting_ > 0; target = (target + 1) % nodes_.size()) {
+    const std::shared_ptr<RouterLife> life = router(0);
+    [[maybe_unused]] const auto begun =
+        begin_move(*life->meta, kIndex,
+                   {.partition = life->router->map().home_of(key_id(0)), .target = target});
+    simulation_.clock().sleep_for(milliseconds{20});
+  }
 }
 
 void ClusterRun::settle() {

@@ -36,6 +36,10 @@ struct RunOptions {
   std::size_t operations = 20;  // of each client
   std::size_t keys = 5;
   bool moves = false;  // partitions move from shard to shard, and moves are aborted
+  bool joins = false;  // a further shard joins the map, and partitions move there, too
+  // Everybody writes and reads one key, whose partition moves all the time. Messages get lost, and
+  // nothing else breaks.
+  bool contended = false;
   // One partition with all that can be in it moves, one thing crashes, and nothing else happens to
   // the clients.
   std::optional<MoveCrash> crash = {};
@@ -54,6 +58,7 @@ struct RunReport {
   std::size_t unknown = 0;              // writes with an unknown outcome
   std::size_t failed = 0;               // reads that got no answer
   std::size_t moved = 0;                // moves that were completed
+  std::size_t joined = 0;               // shards
   std::size_t aborted = 0;              // moves that were undone
   std::size_t moments = 0;              // calls of movers
   bool crashed = false;                 // RunOptions::crash took place

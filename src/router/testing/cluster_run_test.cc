@@ -73,6 +73,53 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   EXPECT_GE(moved, seeds);
 }
 
+TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
+  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
+  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds / 3);
+  std::size_t joined = 0, moved = 0;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const RunOptions options{.seed = seed, .moves = true, .joins = true};
+    const RunReport report = run_cluster(options);
+    joined += report.joined;
+    moved += report.moved;
+    if (report.violation) FAIL() << tell(options, report);
+  }
+  RecordProperty("joined", static_cast<int>(joined));
+  RecordProperty("moved", static_cast<int>(moved));
+  EXPECT_GT(joined, seeds * 3 / 4);
+}
+
+// What is contended finds writes that are applied twice: one that was seen, overwritten, and is back.
+RunOptions contended(std::uint64_t seed, Sabotage sabotage = Sabotage::kNone) {
+  return {.seed = seed,
+          .routers = 3,
+          .clients = 6,
+          .operations = 38,
+          .keys = 1,
+          .contended = true,
+          .sabotage = sabotage};
+}
+
+TEST(ClusterRun, EverybodyWritesOneKeyWhilePartitionsMove) {
+  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
+  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds / 6);
+  std::size_t moved = 0;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const RunReport report = run_cluster(contended(seed));
+    moved += report.moved;
+    if (report.violation) FAIL() << tell(contended(seed), report);
+  }
+  RecordProperty("moved", static_cast<int>(moved));
+}
+
+TEST(ClusterRun, AppliedWritesThatAreRefusedAreFoundOut) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    if (run_cluster(contended(seed, Sabotage::kRefusesTooEarly)).violation)
+      return RecordProperty("seeds", static_cast<int>(seed));
+  }
+  FAIL() << "no seed up to 1000 shows it";
+}
+
 // Crashes everything that takes part in a move, at each call of its mover and at each write that a
 // shard makes for it.
 class CrashInMove : public testing::Test {

@@ -75,6 +75,12 @@ void add_forwarded_api(RouteTable& routes, ForwardedIndexes& indexes) {
       {"GET", "/{name}/path"},
       {"GET", "/{name}/shards"},
       {"POST", "/{name}/check"},
+      {"GET", "/{name}/moves"},
+      {"POST", "/{name}/moves"},
+      {"POST", "/{name}/drain"},
+      {"POST", "/{name}/split"},
+      {"POST", "/{name}/balance"},
+      {"POST", "/{name}/abort"},
   });
   for (const auto& [method, below] : kRoutes) {
     const auto ask = [&indexes](const Request& request, const auto&) {

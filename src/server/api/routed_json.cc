@@ -79,37 +79,40 @@ auto value_in(const Map& map, std::uint32_t partition) -> typename Map::mapped_t
 }  // namespace
 
 void write_routed_index(JsonWriter& json, const std::string& name, RoutedIndex& index) {
-  const router::ShardMap map = index.shards().map();
   const auto health = index.shards().health();
+  const router::ShardMap map = index.shards().map();
   const search::IndexInfo info = info_of(index, sum_of(index.shards().stats()));
   json.begin_object();
   search::write_info_fields(json, name, info);
   json.field("text_bytes", info.stats.text_bytes).field("epoch", map.epoch);
   json.field("partitions", static_cast<std::uint64_t>(map.partitions.size()));
   json.key("shards").begin_array();
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
+  // A shard that joined since it was not asked is shown the next time.
+  for (std::uint32_t shard = 0; shard < std::min(map.shards.size(), health.size()); ++shard)
     write_shard(json, map.shards[shard], map.partitions_of(shard).size(), health[shard]);
   json.end().end();
 }
 
 std::string shards_json(RoutedIndex& index) {
-  const router::ShardMap map = index.shards().map();
   const auto stats = index.shards().stats({.sizes = true});
+  const router::ShardMap map = index.shards().map();
   JsonWriter json;
   json.begin_object().field("epoch", map.epoch).key("shards").begin_array();
+  // A shard may have joined since, and have partitions already.
+  const auto knows = [&](std::uint32_t shard) { return shard < stats.size() && stats[shard].ok(); };
   for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
     json.begin_object().field("address", map.shards[shard]);
-    if (stats[shard])
+    if (knows(shard))
       write_stats(json, stats[shard]->stats);
     else
-      json.field("problem", stats[shard].error().message);
+      json.field("problem", shard < stats.size() ? stats[shard].error().message : "not asked yet");
     json.end();
   }
   json.end().key("partitions").begin_array();
   for (std::uint32_t number = 0; number < map.partitions.size(); ++number) {
     const std::uint32_t shard = map.partitions[number].shard;
     json.begin_object().field("partition", number).field("shard", shard);
-    if (stats[shard])
+    if (knows(shard))
       json.field("entities", value_in(stats[shard]->sizes, number))
           .field("load", value_in(stats[shard]->loads, number));
     else

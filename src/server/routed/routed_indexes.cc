@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "embed/corpus_model.h"
+#include "router/grow.h"
+#include "router/move.h"
 #include "search/embedding.h"
 #include "server/routed/learning.h"
 #include "server/routed/measured_client.h"
@@ -128,6 +130,22 @@ Status RoutedIndexes::create(const std::string& name, const Creation& creation) 
   return router::create_index(meta_, connect_to(name), std::move(made), options_.routing);
 }
 
+Status RoutedIndexes::add_node(const std::string& name, const std::string& address,
+                               router::MetaStore& meta) {
+  const std::lock_guard creating(creating_);
+  KIN_TRY(const auto map, map_of(name));
+  if (!map) return no_index(name);
+  KIN_TRY(const search::IndexConfig config, search::decode_config(map->settings));
+  KIN_TRY(const auto node, connection(address));
+  KIN_RETURN_IF_ERROR(node->create_index({.name = name, .settings = map->settings}));
+  std::vector<Hash128> blobs;
+  if (config.model) blobs.push_back(*config.model);
+  KIN_TRY([[maybe_unused]] const std::uint32_t place,
+          router::add_shard(meta, connect_to(name), name, address, std::move(blobs),
+                            options_.routing));
+  return Done{};
+}
+
 Status RoutedIndexes::drop(const std::string& name) {
   KIN_RETURN_IF_ERROR(check_full_name(name));
   const std::lock_guard creating(creating_);
@@ -154,6 +172,8 @@ Status RoutedIndexes::finish_drop(const std::string& name) {
   KIN_TRY(const router::ShardMap map, router::decode_shard_map(mark->bytes));
   for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
     KIN_RETURN_IF_ERROR(drop_shard(map.shards[shard], name, map.identity_of(shard)));
+  // Before there can be another index of the name, whose partitions they would move.
+  KIN_RETURN_IF_ERROR(router::forget_moves(meta_, name));
   // Another router may have done the same.
   KIN_TRY([[maybe_unused]] const auto removed,
           meta_.swap(dropped_key(name), mark->revision, std::nullopt));
@@ -222,11 +242,15 @@ Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix)
   for (const std::string& name : all) {
     if (!name.starts_with(prefix)) continue;
     KIN_TRY(const auto index, open(name));
-    for (const auto& shard : index->shards().stats()) {
-      if (!shard.ok()) return shard.error();
-      const kv::StoreUsage& truth = shard->stats.truth;
-      sum.entities += shard->stats.counters.entities;
-      sum.bytes += truth.disk_bytes + truth.write_buffer_bytes + shard->stats.text_bytes;
+    const router::ShardMap map = index->shards().map();
+    const auto stats = index->shards().stats();
+    for (std::uint32_t shard = 0; shard < stats.size(); ++shard) {
+      // A node that was drained may be gone.
+      if (!stats[shard].ok() && map.partitions_of(shard).empty()) continue;
+      if (!stats[shard].ok()) return stats[shard].error();
+      const index::ShardStats& one = stats[shard]->stats;
+      sum.entities += one.counters.entities;
+      sum.bytes += one.truth.disk_bytes + one.truth.write_buffer_bytes + one.text_bytes;
     }
   }
   return sum;

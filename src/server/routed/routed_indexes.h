@@ -53,6 +53,12 @@ class RoutedIndexes {
   // same name. Then the next open() opens that one. True if the index was another one.
   Result<bool> forget_if_gone(const std::string& name);
 
+  // Gives the index a further shard, on this node, without partitions (router/grow.h). `meta` is the
+  // store itself. kUnavailable if the node does not answer.
+  Status add_node(const std::string& name, const std::string& address, router::MetaStore& meta);
+  // The ways to the shards of an index.
+  router::Connect connect_to(const std::string& name);
+
   // The sum over the shards of all indexes whose names begin so.
   struct Storage {
     std::uint64_t entities = 0;
@@ -62,7 +68,6 @@ class RoutedIndexes {
 
  private:
   Result<std::shared_ptr<rpc::NodeConnection>> connection(const std::string& address);
-  router::Connect connect_to(const std::string& name);
   // The map of an index, with its settings; nothing if there is no such index.
   Result<std::optional<router::ShardMap>> map_of(const std::string& name);
   // Null for vectors that come with the documents, and without vectors.

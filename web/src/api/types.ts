@@ -336,6 +336,25 @@ export interface Partition {
   load: number | null;
 }
 
+/** The last move of a partition to another node. */
+export interface Move {
+  partition: number;
+  from: string;
+  to: string;
+  phase: string;
+  over: boolean;
+  /** Why it was undone. */
+  reason?: string;
+  /** How far the copy is; missing while the router has not seen it. */
+  entities?: number;
+  of?: number | null;
+  bytes?: number;
+  bytes_per_second?: number;
+  seconds_left?: number | null;
+  /** Why it waits. */
+  problem?: string;
+}
+
 export interface ShardsOfIndex {
   epoch: number;
   shards: Shard[];

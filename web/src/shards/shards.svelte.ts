@@ -1,10 +1,12 @@
 // The indexes of a router with what their shards hold, loaded again every few seconds.
-import { ApiError, getRoutedIndexes, getShards } from '../api/client';
-import type { Shard, ShardsOfIndex } from '../api/types';
+import { ApiError, getMoves, getRoutedIndexes, getShards } from '../api/client';
+import type { Move, Shard, ShardsOfIndex } from '../api/types';
 import { library } from '../state/library.svelte';
 
 export interface ShownIndex extends ShardsOfIndex {
   name: string;
+  /** Those under way, and those that the page saw end. */
+  moves: Move[];
 }
 
 /** A shard that answers. */
@@ -14,6 +16,7 @@ export const answers = (shard: Shard): shard is Exclude<Shard, { problem: string
 export type Measure = 'entities' | 'load';
 
 const pause = 3_000;
+const pauseWhileMoving = 1_000;
 
 class Shards {
   indexes = $state.raw<ShownIndex[]>([]);
@@ -22,6 +25,8 @@ class Shards {
   by = $state<Measure>('entities');
   #timer: ReturnType<typeof setTimeout> | undefined;
   #watched = false;
+  /** The moves that were under way when the page looked, by index. */
+  #seen = new Map<string, Set<number>>();
 
   /** Every address, and whether the node answers for all of its shards. */
   readonly nodes = $derived.by(() => {
@@ -50,7 +55,7 @@ class Shards {
     if (document.hidden) return;
     try {
       const names = (await getRoutedIndexes()).map(({ name }) => name);
-      this.indexes = await Promise.all(names.map(async (name) => ({ name, ...(await getShards(name)) })));
+      this.indexes = await Promise.all(names.map(async (name) => ({ name, ...(await getShards(name)), moves: await this.#movesOf(name) })));
       this.status = 'ready';
     } catch (error) {
       this.problem = error;
@@ -60,7 +65,24 @@ class Shards {
       }
       this.status = 'failed';
     }
-    if (this.#watched) this.#timer = setTimeout(() => void this.load(), pause);
+    const moving = this.indexes.some(({ moves }) => moves.some(({ over }) => !over));
+    if (this.#watched) this.#timer = setTimeout(() => void this.load(), moving ? pauseWhileMoving : pause);
+  }
+
+  async #movesOf(name: string): Promise<Move[]> {
+    let moves: Move[];
+    try {
+      moves = await getMoves(name);
+    } catch (error) {
+      // A tenant does not see them.
+      if (error instanceof ApiError && error.code === 'forbidden') return [];
+      throw error;
+    }
+    const seen = this.#seen.get(name) ?? new Set<number>();
+    this.#seen.set(name, seen);
+    for (const { partition, over } of moves) if (!over) seen.add(partition);
+    // One that failed is told, whoever saw it.
+    return moves.filter(({ partition, over, phase }) => !over || phase === 'failed' || seen.has(partition));
   }
 }
 

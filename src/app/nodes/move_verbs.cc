@@ -1,0 +1,314 @@
+#include "app/nodes/move_verbs.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "app/print.h"
+#include "app/progress_line.h"
+#include "app/remote_api.h"
+#include "base/clock.h"
+#include "base/json_writer.h"
+#include "base/memory.h"
+#include "data/json_value.h"
+
+namespace kin::app {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  kindred shards move papers 7 12 --to 10.0.0.8:7700 --at 127.0.0.1:8723
+  kindred shards split papers 10.0.0.9:7700 --at 127.0.0.1:8723 --dry-run
+  kindred shards split papers 10.0.0.9:7700 --at 127.0.0.1:8723 --wait
+  kindred shards drain papers 10.0.0.7:7700 --at 127.0.0.1:8723 --wait
+  kindred shards balance papers --by load --max-skew 1.3 --at 127.0.0.1:8723
+  kindred shards migrations papers --at 127.0.0.1:8723
+  kindred shards abort papers 7 --at 127.0.0.1:8723
+  kindred shards abort papers --all --at 127.0.0.1:8723
+
+Partitions move while everybody keeps reading and writing. `split` makes a shard of the index on another node, which must
+run, and moves its share of the partitions there. `drain` moves all partitions of a node to the others; its place in the map
+stays, empty, and the node can be switched off. `balance` moves partitions from the fullest node to the emptiest until none
+has much more than the mean. --dry-run shows what would move and what it gains. Any router of the index carries moves on;
+they survive restarts of routers and nodes. A move can be aborted until the partition is handed over.)";
+
+struct MoveArguments {
+  AtFlags at;
+  std::string name;
+  std::vector<std::uint64_t> partitions;
+  std::string to;
+  std::string node;
+  std::string by = "size";
+  double max_skew = 1.5;
+  double least_gain = 0.02;
+  std::uint64_t most = 16;
+  bool all = false;
+  bool dry_run = false;
+  bool wait = false;
+  bool json = false;
+};
+
+using data::JsonValue;
+
+std::uint64_t whole(const JsonValue& value) {
+  return value.number() == nullptr ? 0 : static_cast<std::uint64_t>(*value.number());
+}
+double real(const JsonValue& value) {
+  return value.number() == nullptr ? 0 : *value.number();
+}
+bool truth(const JsonValue& value) {
+  return value.boolean() != nullptr && *value.boolean();
+}
+
+std::string plural(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string duration(std::uint64_t seconds) {
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  return fmt::format("{}:{:02} min", seconds / 60, seconds % 60);
+}
+
+// What a plan moves, and what each node has before and after it.
+std::string plan_table(const JsonValue& answer) {
+  const JsonValue& plan = answer["plan"];
+  const std::string_view unit = plan["unit"].text();
+  std::string table;
+  if (plan["moves"].items().empty()) table += "nothing to move\n";
+  for (const JsonValue& one : plan["moves"].items())
+    table += fmt::format("  partition {:>5}  {:>12.6g} {}  {} -> {}\n", whole(one["partition"]),
+                         real(one["weight"]), unit, one["from"].text(), one["to"].text());
+  table += fmt::format("  {:<28}{:>14}{:>14}  {}\n", "node", "before", "after", unit);
+  for (const JsonValue& shard : plan["shards"].items())
+    table += fmt::format("  {:<28}{:>14.6g}{:>14.6g}\n", shard["address"].text(),
+                         real(shard["before"]), real(shard["after"]));
+  table += fmt::format("  the fullest node has {:.2f} times the mean, then {:.2f} times\n",
+                       real(plan["skew_before"]), real(plan["skew_after"]));
+  for (const JsonValue& one : answer["refused"].items())
+    table += fmt::format("  partition {} does not move: {}\n", whole(one["partition"]),
+                         one["reason"].text());
+  return table;
+}
+
+// How far a copy is: "1,200 of 5,000 entities, 12.1 MB, 8.0 MB/s, 12 s left".
+std::string progress_of(const JsonValue& move) {
+  if (move["entities"].is_null()) return {};
+  std::string text = fmt::format("{}{} entities, {}", whole(move["entities"]),
+                                 move["of"].is_null() ? "" : fmt::format(" of {}", whole(move["of"])),
+                                 format_bytes(whole(move["bytes"])));
+  if (real(move["bytes_per_second"]) > 0)
+    text += fmt::format(", {}/s", format_bytes(whole(move["bytes_per_second"])));
+  if (!move["seconds_left"].is_null())
+    text += fmt::format(", {} left", duration(whole(move["seconds_left"])));
+  return text;
+}
+
+std::string moves_table(const JsonValue& answer) {
+  std::string table;
+  for (const JsonValue& move : answer["moves"].items()) {
+    table += fmt::format("  {:>9}  {:<13}{} -> {}", whole(move["partition"]), move["phase"].text(),
+                         move["from"].text(), move["to"].text());
+    if (const std::string progress = progress_of(move); !progress.empty() && !truth(move["over"]))
+      table += "  " + progress;
+    if (!move["reason"].text().empty()) table += fmt::format("  ({})", move["reason"].text());
+    if (!move["problem"].text().empty()) table += fmt::format("  ({})", move["problem"].text());
+    table += "\n";
+  }
+  if (table.empty()) return "no partition has moved yet\n";
+  return fmt::format("  {:>9}  {:<13}{}\n", "partition", "phase", "from -> to") + table;
+}
+
+std::string moves_path(const std::string& name, std::string_view below) {
+  return index_path(name) + std::string(below);
+}
+
+// Some moves that are waited for, as a router told of them last.
+struct Waited {
+  std::size_t over = 0;
+  std::vector<std::string> failed = {};  // why
+  std::string current = {};              // how far the first that is not over is
+};
+
+Waited look_at(const JsonValue& answer, const std::set<std::uint64_t>& partitions) {
+  Waited seen;
+  for (const JsonValue& move : answer["moves"].items()) {
+    const std::uint64_t partition = whole(move["partition"]);
+    if (!partitions.contains(partition)) continue;
+    const bool over = truth(move["over"]);
+    seen.over += over ? 1 : 0;
+    if (over && move["phase"].text() == "failed")
+      seen.failed.push_back(fmt::format("partition {}: {}", partition, move["reason"].text()));
+    const bool is_better = seen.current.empty() || !move["entities"].is_null();
+    if (!over && is_better)
+      seen.current = fmt::format("partition {} {} {}", partition, move["phase"].text(),
+                                 progress_of(move));
+  }
+  return seen;
+}
+
+// Waits until all of these moves are over. kFailed if one of them failed.
+Result<int> wait_for(RemoteApi& api, const std::string& name,
+                     const std::set<std::uint64_t>& partitions) {
+  std::mutex lock;
+  std::string line;
+  const ProgressLine progress(
+      [&](double) {
+        const std::lock_guard guard(lock);
+        return line;
+      },
+      true);
+  for (;;) {
+    KIN_TRY(const std::string answer, api.get(moves_path(name, "/moves")));
+    KIN_TRY(const JsonValue json, data::parse_json(answer));
+    const Waited seen = look_at(json, partitions);
+    {
+      const std::lock_guard guard(lock);
+      line = fmt::format("{} of {} moved; {}", seen.over, partitions.size(), seen.current);
+    }
+    if (seen.over >= partitions.size()) {
+      for (const std::string& why : seen.failed) say("kindred: " + why + "\n");
+      return seen.failed.empty() ? kDone : kFailed;
+    }
+    system_clock().sleep_for(std::chrono::milliseconds{250});
+  }
+}
+
+// Sends a request for moves, shows the plan, and waits if that is wanted.
+Result<int> run_plan(const MoveArguments& arguments, const CLI::App& verb, std::string_view below,
+                     std::string body) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  KIN_TRY(const std::string answer, (*api)->post(moves_path(arguments.name, below), std::move(body)));
+  KIN_TRY(const JsonValue json, data::parse_json(answer));
+  std::set<std::uint64_t> begun;
+  for (const JsonValue& one : json["plan"]["moves"].items()) begun.insert(whole(one["partition"]));
+  for (const JsonValue& one : json["refused"].items()) begun.erase(whole(one["partition"]));
+  const bool waits = arguments.wait && !arguments.dry_run && !begun.empty();
+  if (arguments.json) {
+    KIN_TRY([[maybe_unused]] const int printed, print_result(answer + "\n"));
+  } else {
+    std::string text = plan_table(json);
+    if (arguments.dry_run)
+      text += "nothing was begun (--dry-run)\n";
+    else if (!begun.empty())
+      text += fmt::format("{} begun; `kindred shards migrations {}` shows how far\n",
+                          plural(begun.size(), "move"), arguments.name);
+    KIN_TRY([[maybe_unused]] const int printed, print_result(text));
+  }
+  if (waits) {
+    KIN_TRY(const int ended, wait_for(**api, arguments.name, begun));
+    if (ended != kDone) return ended;
+    if (!arguments.json) return print_result(plural(begun.size(), "partition") + " moved\n");
+  }
+  return json["refused"].items().empty() ? kDone : kFailed;
+}
+
+Result<int> run_move(const MoveArguments& arguments, const CLI::App& verb) {
+  JsonWriter body;
+  body.begin_object().field("partitions", arguments.partitions).field("to", arguments.to);
+  return run_plan(arguments, verb, "/moves", body.field("dry_run", arguments.dry_run).end().take());
+}
+
+Result<int> run_node(const MoveArguments& arguments, const CLI::App& verb, std::string_view below) {
+  JsonWriter body;
+  body.begin_object().field("node", arguments.node).field("dry_run", arguments.dry_run);
+  return run_plan(arguments, verb, below, body.end().take());
+}
+
+Result<int> run_balance(const MoveArguments& arguments, const CLI::App& verb) {
+  JsonWriter body;
+  body.begin_object().field("by", arguments.by).field("max_skew", arguments.max_skew);
+  body.field("least_gain", arguments.least_gain).field("most", arguments.most);
+  return run_plan(arguments, verb, "/balance",
+                  body.field("dry_run", arguments.dry_run).end().take());
+}
+
+Result<int> run_migrations(const MoveArguments& arguments, const CLI::App& verb) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  KIN_TRY(const std::string answer, (*api)->get(moves_path(arguments.name, "/moves")));
+  if (arguments.json) return print_result(answer + "\n");
+  KIN_TRY(const JsonValue json, data::parse_json(answer));
+  return print_result(moves_table(json));
+}
+
+Result<int> run_abort(const MoveArguments& arguments, const CLI::App& verb) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  if (arguments.all == !arguments.partitions.empty())
+    return wrong_usage({Code::kInvalidArgument, "either partitions or --all is needed"}, verb);
+  JsonWriter body;
+  body.begin_object();
+  if (arguments.all)
+    body.field("all", true);
+  else
+    body.field("partitions", arguments.partitions);
+  KIN_TRY(const std::string answer,
+          (*api)->post(moves_path(arguments.name, "/abort"), body.end().take()));
+  if (arguments.json) return print_result(answer + "\n");
+  KIN_TRY(const JsonValue json, data::parse_json(answer));
+  return print_result(plural(json["aborted"].items().size(), "move") + " to be undone\n");
+}
+
+void add_plan_flags(CLI::App& verb, MoveArguments& arguments) {
+  verb.add_flag("--dry-run", arguments.dry_run, "Show the plan and its gain, and begin nothing");
+  verb.add_flag("--wait", arguments.wait, "Wait until the moves are over, with progress");
+}
+
+}  // namespace
+
+std::vector<Command> add_move_verbs(CLI::App& shards) {
+  const auto arguments = std::make_shared<MoveArguments>();
+  const auto add_verb = [&](const char* name, const char* what) {
+    CLI::App* verb = shards.add_subcommand(name, what);
+    verb->footer(kExamples);
+    verb->add_option("NAME", arguments->name, "The name of an index")->required();
+    add_at_flags(*verb, arguments->at);
+    verb->get_option("--at")->required();
+    verb->add_flag("--json", arguments->json, "Print JSON");
+    return verb;
+  };
+  CLI::App* move = add_verb("move", "Move partitions of an index to another of its nodes");
+  move->add_option("PARTITION", arguments->partitions, "Numbers of partitions")->required();
+  move->add_option("--to", arguments->to, "The node that gets them")->type_name("HOST:PORT")->required();
+  add_plan_flags(*move, *arguments);
+  CLI::App* drain = add_verb("drain", "Move all partitions of a node to the others");
+  drain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")->required();
+  add_plan_flags(*drain, *arguments);
+  CLI::App* split = add_verb("split", "Add a node to an index, and move its share there");
+  split->add_option("NODE", arguments->node, "Address of the new node")->required();
+  add_plan_flags(*split, *arguments);
+  CLI::App* balance = add_verb("balance", "Move partitions from full nodes to others, once");
+  balance->add_option("--by", arguments->by, "Balance entities, or work")
+      ->check(CLI::IsMember({"size", "load"}))
+      ->capture_default_str();
+  balance->add_option("--max-skew", arguments->max_skew,
+                      "How many times the mean a node may have before anything moves")
+      ->check(CLI::Range(1.0, 1'000.0))
+      ->capture_default_str();
+  balance->add_option("--least-gain", arguments->least_gain,
+                      "Share of the fullest node that a move must take off it")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  balance->add_option("--most", arguments->most, "Most moves")
+      ->check(CLI::Range(1, 65'536))
+      ->capture_default_str();
+  add_plan_flags(*balance, *arguments);
+  CLI::App* migrations = add_verb("migrations", "Show the last move of each partition");
+  CLI::App* abort = add_verb("abort", "Undo moves that are not handed over yet");
+  abort->add_option("PARTITION", arguments->partitions, "Numbers of partitions");
+  abort->add_flag("--all", arguments->all, "All moves of the index");
+  return {{move, [=] { return run_move(*arguments, *move); }},
+          {drain, [=] { return run_node(*arguments, *drain, "/drain"); }},
+          {split, [=] { return run_node(*arguments, *split, "/split"); }},
+          {balance, [=] { return run_balance(*arguments, *balance); }},
+          {migrations, [=] { return run_migrations(*arguments, *migrations); }},
+          {abort, [=] { return run_abort(*arguments, *abort); }}};
+}
+
+}  // namespace kin::app

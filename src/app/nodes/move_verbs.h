@@ -1,0 +1,13 @@
+// The verbs of `kindred shards` that move partitions.
+#pragma once
+
+#include <vector>
+
+#include "app/command.h"
+
+namespace kin::app {
+
+// Adds move, drain, split, balance, migrations and abort to `shards`.
+std::vector<Command> add_move_verbs(CLI::App& shards);
+
+}  // namespace kin::app
