@@ -183,6 +183,7 @@ Reply<Response> ShardHost::serve(const Request& request, const CallOptions& opti
     return Error{Code::kFailedPrecondition,
                  "another shard than the one in the map of the index answers at this address (give "
                  "each node the address and the data folder that it had)"};
+  if (standing_) KIN_RETURN_IF_ERROR(check_standing(request, options, standing_()));
   const SteadyTime begun = clock_.steady_now();
   auto reply = std::visit([&](const auto& one) { return answer(one, options); }, request);
   if (reply.ok()) {
@@ -290,6 +291,11 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
 }
 
 Reply<Response> ShardHost::answer(const AssignRequest& request, const CallOptions&) {
+  KIN_RETURN_IF_ERROR(assign(request));
+  return done(Assigned{});
+}
+
+Status ShardHost::assign(const AssignRequest& request) {
   const std::lock_guard lock(writing_);
   std::vector<index::Mutation> mutations(request.owners.begin(), request.owners.end());
   KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(mutations));
@@ -298,8 +304,7 @@ Reply<Response> ShardHost::answer(const AssignRequest& request, const CallOption
     const std::lock_guard owning(owning_);
     owners_ = now;
   }
-  KIN_RETURN_IF_ERROR(end_received(now));
-  return done(Assigned{});
+  return end_received(now);
 }
 
 Reply<Response> ShardHost::answer(const ClaimRequest& request, const CallOptions& options) {

@@ -17,6 +17,7 @@
 #include "index/shard.h"
 #include "router/node/directory.h"
 #include "router/node/load.h"
+#include "router/node/standing.h"
 #include "router/requests.h"
 #include "router/shard_client.h"
 
@@ -32,9 +33,16 @@ class ShardHost {
                                                  index::ShardOptions options,
                                                  const Hash128& identity);
 
+  // Has every request ask what the shard may answer now. Without this, it is the owner. Called
+  // before the first request.
+  void ask_standing(KnowStanding standing) { standing_ = std::move(standing); }
+
   // Answers one request. A write is durable and found by every later request when this returns. A
   // request whose deadline is over is not begun: kUnavailable.
   Reply<Response> serve(const Request& request, const CallOptions& options);
+
+  // As an AssignRequest from whoever has read the map, whatever the shard's standing.
+  Status assign(const AssignRequest& request);
 
   // Does one piece of the shard's background work.
   Result<StepOutcome> step() { return shard_->step(); }
@@ -113,6 +121,7 @@ class ShardHost {
   const Hash128 identity_;
   Clock& clock_;
   Loads loads_;
+  KnowStanding standing_;
   const std::uint64_t opened_;  // tells this opening of the shard from earlier ones
 
   mutable std::mutex owning_;  // held briefly; taken after writing_
