@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "cloud/call_counts.h"
 #include "cloud/cloud_options.h"
+#include "cloud/object_store.h"
 
 namespace kin::cloud {
 
@@ -38,11 +39,6 @@ struct ObjectInfo {
 struct ObjectPage {
   std::vector<ObjectInfo> objects;
   std::string next;  // token of the next page; empty after the last
-};
-
-struct ByteRange {
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;  // at least 1
 };
 
 // An upload whose parts the store has, but whose object does not exist yet.
@@ -88,7 +84,7 @@ class S3Client {
   Result<bool> put_if_absent(const std::string& key, std::string bytes);
   // Writes an object from a source of any length, in parts. Nothing appears if it fails.
   // `source` fills a span and returns the number of bytes; 0 at the end.
-  using Source = std::function<Result<std::size_t>(std::span<char> into)>;
+  using Source = ObjectSource;
   Status upload(const std::string& key, const Source& source);
 
   // The same in two steps: the parts are sent, and the object appears when the upload is completed.

@@ -49,6 +49,7 @@ Result<std::unique_ptr<Shard>> Shard::State::open(const std::filesystem::path& f
   KIN_RETURN_IF_ERROR(check_spaces(options.spaces));
   std::unique_ptr<State> state(new State());
   state->options_ = std::move(options);
+  state->is_copy_ = state->options_.is_copy;
   const auto& near = state->options_.near_duplicates;
   if (near) {
     KIN_TRY(state->near_, NearDuplicates::create(near->threshold));
@@ -85,6 +86,11 @@ Status Shard::State::refused() const {
   return Error{Code::kFailedPrecondition,
                fmt::format("an index could not follow the truth; open the shard again: {}",
                            failed_->message)};
+}
+
+Status Shard::State::refused_to_copies() const {
+  if (!is_copy_) return Done{};
+  return Error{Code::kFailedPrecondition, "the shard is a copy, which only its owner's log changes"};
 }
 
 Status Shard::State::check_vectors(std::span<const Entity* const> entities) const {
@@ -143,6 +149,7 @@ Result<PreparedBatch> Shard::State::prepare(std::span<const Entity* const> entit
 
 Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
                                     const ApplyOptions& options) {
+  KIN_RETURN_IF_ERROR(refused_to_copies());
   for (const Mutation& mutation : mutations) KIN_RETURN_IF_ERROR(index::check(mutation));
   const std::vector<const Entity*> entities = entities_in(mutations);
   KIN_TRY(PreparedBatch prepared, prepare(entities));
@@ -169,6 +176,7 @@ Result<Applied> Shard::State::apply(std::span<const Mutation> mutations,
 }
 
 Result<Applied> Shard::State::apply(std::span<const Record> records, const ApplyOptions& options) {
+  KIN_RETURN_IF_ERROR(refused_to_copies());
   const std::vector<const Entity*> entities = entities_in(records);
   KIN_TRY(PreparedBatch prepared, prepare(entities));
   const std::lock_guard lock(writing_);
@@ -178,6 +186,7 @@ Result<Applied> Shard::State::apply(std::span<const Record> records, const Apply
 }
 
 Status Shard::State::forget(std::span<const DocId> ids) {
+  KIN_RETURN_IF_ERROR(refused_to_copies());
   const std::lock_guard lock(writing_);
   KIN_RETURN_IF_ERROR(refused());
   KIN_TRY(Applied forgotten, truth_->forget(ids));
@@ -186,6 +195,25 @@ Status Shard::State::forget(std::span<const DocId> ids) {
   PreparedBatch nothing;
   KIN_TRY([[maybe_unused]] const Applied followed, follow_batch(std::move(forgotten), nothing));
   return Done{};
+}
+
+// The owner's batches may trim changes that they bring, so the indexes follow the batches instead of
+// the changelog. After a crash between the two a checkpoint may be older than the changelog: then
+// opening rebuilds the indexes.
+Status Shard::State::apply_shipped(std::span<const std::string_view> batches,
+                                   std::string_view position) {
+  if (!is_copy_) return Error{Code::kFailedPrecondition, "the shard is no copy of another"};
+  const std::lock_guard lock(writing_);
+  KIN_RETURN_IF_ERROR(refused());
+  KIN_TRY(const std::vector<Change> changes, truth_->apply_shipped(batches, position));
+  const auto all = [&]() -> Status {
+    KIN_TRY(const TruthView view, truth_->view());
+    KIN_RETURN_IF_ERROR(follow(view, changes, {}));
+    return publish();
+  };
+  const Status followed = all();
+  if (!followed.ok()) failed_ = followed.error();
+  return followed;
 }
 
 Result<Applied> Shard::State::follow_batch(Result<Applied> written, PreparedBatch& prepared) {

@@ -58,6 +58,8 @@ struct ShardOptions {
   std::uint32_t cell_size = 200;  // target number of vectors in a cell
   TruthOptions truth = {};
   Clock* clock = &system_clock();
+  // The shard is a copy of another one: its truth changes by apply_shipped() alone, until become_owner().
+  bool is_copy = false;
 };
 
 // The text index of a shard: fields title, text and tags; facets type (entity, edge,
@@ -124,6 +126,19 @@ class Shard {
 
   // Removes entities as if the shard had never held them; see Truth::forget().
   virtual Status forget(std::span<const DocId> ids) = 0;
+
+  // A copy: applies batches of the owner's truth and stores `position` with them, all or none; see
+  // Truth::apply_shipped(). Found by searches when it returns. Other changes of a copy are
+  // kFailedPrecondition.
+  virtual Status apply_shipped(std::span<const std::string_view> batches,
+                               std::string_view position) = 0;
+  // The position of the last batches that were applied; nothing if there were none.
+  virtual Result<std::optional<std::string>> shipped_position() const = 0;
+  // A copy becomes the owner of its contents.
+  virtual void become_owner() = 0;
+  // Writes the rows of the truth as they are now to an empty folder, from which a shard can be opened
+  // (as its kTruthFolder).
+  virtual Status copy_truth(const std::filesystem::path& folder) = 0;
 
   virtual ShardView view() const = 0;
 

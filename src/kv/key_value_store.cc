@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "kv/engine/shared.h"
+#include "kv/log/format.h"
 #include "kv/log/store.h"
 #include "kv/rocks/store.h"
+#include "kv/shipped_batch.h"
 
 namespace kin::kv {
 namespace {
@@ -58,7 +60,58 @@ KeyRange keys_with(std::string_view prefix) {
   return {.from = std::string(prefix), .to = std::move(end)};
 }
 
-Batch::Batch(const KeyValueStore& store) : engine_(store.engine_->batch()) {}
+Batch::Batch(const KeyValueStore& store) : engine_(store.engine_->batch()) {
+  if (store.observer_) shipped_.emplace();
+}
+
+void Batch::ship_put(std::string_view key, std::string_view value, Family family) {
+  append_change(*shipped_,
+                {LogChange::Kind::kPut, static_cast<std::uint32_t>(family), key, value});
+}
+
+void Batch::ship_remove(std::string_view key, Family family) {
+  append_change(*shipped_,
+                {LogChange::Kind::kRemove, static_cast<std::uint32_t>(family), key, {}});
+}
+
+void Batch::ship_remove_range(std::string_view from, std::string_view to, Family family) {
+  append_change(*shipped_,
+                {LogChange::Kind::kRemoveRange, static_cast<std::uint32_t>(family), from, to});
+}
+
+KeyValueStore::KeyValueStore(std::unique_ptr<Engine> engine, const StoreOptions& options)
+    : engine_(std::move(engine)),
+      families_(family_names(options, {})),
+      observer_(options.observer) {}
+
+std::optional<Family> KeyValueStore::family_of(std::string_view name) const {
+  const auto found = std::ranges::find(families_, name);
+  if (found == families_.end()) return {};
+  return Family{static_cast<std::uint32_t>(found - families_.begin())};
+}
+
+Status KeyValueStore::write_observed(const Batch& batch, const WriteOptions& options) {
+  std::string bytes;
+  if (!batch.shipped_->empty()) bytes = encode_shipped(families_, *batch.shipped_);
+  const std::lock_guard lock(observing_);
+  KIN_RETURN_IF_ERROR(engine_->write(*batch.engine_, options));
+  if (!bytes.empty()) observer_(std::move(bytes));
+  return Done{};
+}
+
+Status KeyValueStore::ingest_observed(const NextRow& next, Family family) {
+  Batch batch(*this);
+  std::optional<std::string> last;
+  for (;;) {
+    KIN_TRY(const auto row, next());
+    if (!row) break;
+    if (last && row->key <= *last)
+      return Error{Code::kInvalidArgument, "the keys of ingested rows do not ascend"};
+    last = row->key;
+    batch.put(row->key, row->value, family);
+  }
+  return batch.size() > 0 ? write_observed(batch, {.sync = true}) : Status(Done{});
+}
 
 Snapshot::Snapshot(const KeyValueStore& store) : engine_(store.engine_->snapshot()) {}
 
@@ -71,7 +124,7 @@ Result<std::unique_ptr<KeyValueStore>> KeyValueStore::open(const fs::path& folde
   if (options.mode == StoreOptions::Mode::kOpen && !there) return no_store(folder);
   KIN_TRY(auto engine, options.engine == StoreOptions::Engine::kLog ? open_log(folder, options)
                                                                     : open_rocks(folder, options));
-  return std::unique_ptr<KeyValueStore>(new KeyValueStore(std::move(engine)));
+  return std::unique_ptr<KeyValueStore>(new KeyValueStore(std::move(engine), options));
 }
 
 Result<std::optional<std::string>> read_value(const fs::path& folder, std::string_view key,

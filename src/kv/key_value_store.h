@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,20 +29,34 @@ class Batch {
 
   void put(std::string_view key, std::string_view value, Family family = kMain) {
     engine_->put(key, value, family);
+    if (shipped_) ship_put(key, value, family);
   }
   // Removing a missing key is not an error.
-  void remove(std::string_view key, Family family = kMain) { engine_->remove(key, family); }
+  void remove(std::string_view key, Family family = kMain) {
+    engine_->remove(key, family);
+    if (shipped_) ship_remove(key, family);
+  }
   // Removes every key in [from, to). Nothing if `to` is not greater than `from`.
   void remove_range(std::string_view from, std::string_view to, Family family = kMain) {
-    if (from < to) engine_->remove_range(from, to, family);
+    if (!(from < to)) return;
+    engine_->remove_range(from, to, family);
+    if (shipped_) ship_remove_range(from, to, family);
   }
-  void clear() { engine_->clear(); }
+  void clear() {
+    engine_->clear();
+    if (shipped_) shipped_->clear();
+  }
   std::size_t size() const { return engine_->size(); }    // number of changes
   std::size_t bytes() const { return engine_->bytes(); }  // memory of the changes
 
  private:
   friend class KeyValueStore;
+  void ship_put(std::string_view key, std::string_view value, Family family);
+  void ship_remove(std::string_view key, Family family);
+  void ship_remove_range(std::string_view from, std::string_view to, Family family);
+
   std::unique_ptr<EngineBatch> engine_;
+  std::optional<std::string> shipped_;  // the same changes, if the store has an observer
 };
 
 // Walks the keys of a range in order, as they were when the cursor was made. One thread only; must
@@ -117,13 +132,14 @@ class KeyValueStore {
 
   // Applies the whole batch or nothing. The batch is not changed.
   Status write(const Batch& batch, const WriteOptions& options = {}) {
-    return engine_->write(*batch.engine_, options);
+    return observer_ ? write_observed(batch, options) : engine_->write(*batch.engine_, options);
   }
 
   // Puts rows whose keys strictly ascend, all or none, on the device when it returns; cheaper than
   // batches for many rows. kInvalidArgument if keys do not ascend; an error of `next` is returned.
+  // With an observer the rows are one batch.
   Status ingest(const NextRow& next, Family family = kMain) {
-    return engine_->ingest(next, family);
+    return observer_ ? ingest_observed(next, family) : engine_->ingest(next, family);
   }
 
   Result<std::optional<std::string>> get(std::string_view key, Family family = kMain) const {
@@ -153,6 +169,8 @@ class KeyValueStore {
   // must be missing or empty (kFailedPrecondition). On the system's disk large files are
   // hard-linked where possible. After an error or a crash `folder` holds no store.
   Status checkpoint(const std::filesystem::path& folder) { return engine_->checkpoint(folder); }
+  // The family of this name, of those that were asked for; the main one is "default".
+  std::optional<Family> family_of(std::string_view name) const;
   // Usage of all families together.
   StoreUsage usage() const { return engine_->usage(); }
   // Waits for background work and releases the folder. Nothing else may be called afterwards.
@@ -161,8 +179,14 @@ class KeyValueStore {
  private:
   friend class Batch;
   friend class Snapshot;
-  explicit KeyValueStore(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  KeyValueStore(std::unique_ptr<Engine> engine, const StoreOptions& options);
+  Status write_observed(const Batch& batch, const WriteOptions& options);
+  Status ingest_observed(const NextRow& next, Family family);
+
   std::unique_ptr<Engine> engine_;
+  const std::vector<std::string> families_;  // that were asked for, by number
+  const BatchObserver observer_;
+  std::mutex observing_;  // held from a write until its batch was handed over
 };
 
 }  // namespace kin::kv

@@ -32,6 +32,10 @@ struct FamilyTuning {
   bool merge_alike = false;
 };
 
+// Receives committed batches as bytes (kv/shipped_batch.h), in the order of their commits and before
+// the call that wrote them returns. It must be quick and not use the store; one call at a time.
+using BatchObserver = std::function<void(std::string batch)>;
+
 struct StoreOptions {
   enum class Mode : std::uint8_t {
     kOpenOrMake,
@@ -60,6 +64,7 @@ struct StoreOptions {
   // RocksDB's threads sleep by it: for a second after a failure, so that they do not try again at
   // once. nullptr: the machine's. Must outlive the store.
   Clock* clock = nullptr;
+  BatchObserver observer = {};  // with one, writers wait for each other; nothing: no cost
 };
 
 struct WriteOptions {

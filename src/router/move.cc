@@ -11,7 +11,8 @@ namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KMOV";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kWithoutTerms = 1;  // written while both are 0: older routers read it
 
 std::string moves_prefix(std::string_view index) {
   return fmt::format("{}{}/", kMovesPrefix, index);
@@ -78,7 +79,9 @@ Result<Move> begin_move(MetaStore& meta, std::string_view index, const NewMove& 
   const Move move{.partition = wanted.partition,
                   .source = owner.shard,
                   .target = wanted.target,
-                  .epoch = owner.epoch};
+                  .epoch = owner.epoch,
+                  .source_term = map.term_of(owner.shard),
+                  .target_term = map.term_of(wanted.target)};
   KIN_TRY(const bool begun, swap_move(meta, index, last.value_or(StoredMove{}), move));
   if (!begun) return moves;
   return move;
@@ -140,8 +143,9 @@ Result<bool> swap_move(MetaStore& meta, std::string_view index, const StoredMove
 }
 
 std::string encode(const Move& move) {
+  const bool has_terms = move.source_term != 0 || move.target_term != 0;
   std::string out(kMagic);
-  append_le(out, kVersion);
+  append_le(out, has_terms ? kVersion : kWithoutTerms);
   append_le(out, move.id);
   append_le(out, number_of(move.partition));
   append_le(out, move.source);
@@ -150,6 +154,10 @@ std::string encode(const Move& move) {
   append_le(out, move.fence);
   append_le(out, move.phase);
   append_sized(out, move.reason);
+  if (has_terms) {
+    append_le(out, move.source_term);
+    append_le(out, move.target_term);
+  }
   append_le(out, checksum(out));
   return out;
 }
@@ -160,7 +168,7 @@ Result<Move> decode_move(std::string_view bytes) {
   if (!body || !body->starts_with(kMagic)) return damaged;
   ByteReader in(body->substr(kMagic.size()));
   const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
+  if (in.ok() && version != kVersion && version != kWithoutTerms)
     return Error{Code::kFailedPrecondition,
                  "the move of a partition has a version that this program does not read"};
   Move move{.id = in.read<std::uint64_t>()};
@@ -171,6 +179,11 @@ Result<Move> decode_move(std::string_view bytes) {
   move.fence = in.read<std::uint64_t>();
   const auto phase = in.read<std::uint8_t>();
   move.reason = read_sized(in);
+  if (version == kVersion) {
+    move.source_term = in.read<std::uint64_t>();
+    move.target_term = in.read<std::uint64_t>();
+    if (move.source_term == 0 && move.target_term == 0) return damaged;
+  }
   if (!in.ok() || !in.rest().empty() || phase > static_cast<std::uint8_t>(MovePhase::kFailed))
     return damaged;
   move.phase = static_cast<MovePhase>(phase);

@@ -67,6 +67,10 @@ struct Move {
   std::uint64_t fence = 0;  // epoch from which the source refuses requests; 0: it was not told yet
   MovePhase phase = MovePhase::kPreparing;
   std::string reason = {};  // why it is aborted
+  // ShardMap::terms of source and target when the move began. A process that took one of them over
+  // may lack what the other was told.
+  std::uint64_t source_term = 0;
+  std::uint64_t target_term = 0;
   friend bool operator==(const Move&, const Move&) = default;
 };
 

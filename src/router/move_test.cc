@@ -37,9 +37,25 @@ TEST(MoveFormat, BytesStayAsTheyWere) {
   EXPECT_EQ(index_of_move("move/papers/0000000007"), "papers");
 }
 
-TEST(MoveFormat, DecodesWhatItEncodedAndFindsDamage) {
-  EXPECT_EQ(*decode_move(encode(made())), made());
-  const std::string bytes = encode(made());
+TEST(MoveFormat, BytesWithTermsStayAsTheyWere) {
+  Move move = made();
+  move.source_term = 3;
+  // Version 1 and the terms behind it.
+  std::string bytes = encode(made());
+  bytes.resize(bytes.size() - sizeof(std::uint64_t));
+  bytes[4] = 2;
+  for (const std::uint64_t term : {3U, 0U}) append_le(bytes, std::uint64_t{term});
+  append_le(bytes, checksum(bytes));
+  EXPECT_EQ(encode(move), bytes);
+}
+
+class MoveFormatOf : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(MoveFormatOf, DecodesWhatItEncodedAndFindsDamage) {
+  Move move = made();
+  move.target_term = GetParam();
+  EXPECT_EQ(*decode_move(encode(move)), move);
+  const std::string bytes = encode(move);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 16);
@@ -47,6 +63,8 @@ TEST(MoveFormat, DecodesWhatItEncodedAndFindsDamage) {
     EXPECT_FALSE(decode_move(bytes.substr(0, i)).ok()) << i;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Terms, MoveFormatOf, testing::Values(0, 5));
 
 TEST(MovePhases, EachLeadsToAnEnd) {
   for (int i = 0; i <= static_cast<int>(MovePhase::kFailed); ++i) {

@@ -281,6 +281,27 @@ TEST_F(MoverTest, ATargetThatIsAwayIsWaitedForUnlessNobodyServesMeanwhile) {
   expect_all("tide");
 }
 
+// A process that took a shard over may lack what the other shard was told.
+TEST_F(MoverTest, AMoveIsUndoneWhenAnotherNodeTookOneOfItsShardsOver) {
+  for (const std::uint32_t shard : {0U, 1U}) {
+    for (const MovePhase phase : {MovePhase::kCopying, MovePhase::kHandingOver}) {
+      Mover mover = this->mover();
+      begin();
+      step_to(mover, phase);
+      const auto stored = *cluster_.meta().get(map_key("things"));
+      const ShardMap map = *decode_shard_map(stored->bytes);
+      const ShardMap after =
+          taken_over(map, shard, map.shards[shard], map.term_of(shard) + 1);
+      ASSERT_TRUE(*cluster_.meta().swap(map_key("things"), stored->revision, encode(after)));
+      step_to(mover, MovePhase::kFailed);
+      EXPECT_THAT(move().reason, HasSubstr("took a shard of the move over"));
+      EXPECT_EQ(count_on(1), 0U);
+      put(moving_thing(), "tide");
+      expect_all("tide");
+    }
+  }
+}
+
 TEST_F(MoverTest, CopyingKeepsToItsRate) {
   const auto seconds_for = [&](std::uint64_t rate, std::uint32_t target) {
     Mover mover = this->mover({.grace = {}, .bytes_per_second = rate});

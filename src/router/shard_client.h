@@ -6,9 +6,11 @@
 //   if (const auto* refused = std::get_if<Refused>(&reply)) ...      // the map is old
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -37,6 +39,11 @@ struct CallOptions {
   // The identity of the shard that the caller means; zero: whichever is there. Another shard does
   // nothing and fails with kFailedPrecondition: its node has got somebody else's address.
   Hash128 shard = {};
+  // How old the state may be that answers a read: then a follower of the shard may answer, too.
+  // Nothing: only the owner, whose state is never old.
+  std::optional<std::chrono::milliseconds> most_behind = {};
+  // Told how old it may be, at most, if a follower answered. Called by wait(), or before.
+  std::function<void(std::chrono::milliseconds)> on_behind = {};
   // When the caller gives up: kUnavailable. Whether the request was served is unknown then.
   SteadyTime deadline = SteadyTime::max();
 };

@@ -70,6 +70,14 @@ std::uint64_t moment_of(const Clock& clock) {
   return hash64(bytes);
 }
 
+// Requests that a copy answers: they change nothing, and are not about what the shard owns.
+bool is_for_copies(const Request& request) {
+  return std::holds_alternative<HealthRequest>(request) ||
+         std::holds_alternative<StatsRequest>(request) ||
+         std::holds_alternative<DigestRequest>(request) ||
+         std::holds_alternative<CheckRequest>(request);
+}
+
 void explain_scores(const index::ShardView& view, const index::TextQuery& query,
                     const std::optional<index::TextStatistics>& statistics,
                     Presented& presented) {
@@ -149,24 +157,34 @@ Status keep_own(const index::TruthView& view, const Partitions& partitions, Edge
 
 Result<std::unique_ptr<ShardHost>> ShardHost::open(const std::filesystem::path& folder,
                                                    index::ShardOptions options,
-                                                   const Hash128& identity) {
+                                                   const Hash128& identity,
+                                                   const HostLog& log) {
   Clock& clock = *options.clock;
-  const index::TruthOptions files = options.truth;
+  index::TruthOptions files = options.truth;
+  files.observer = log.directory;
+  options.truth.observer = log.truth;
+  options.is_copy = log.is_copy;
   KIN_TRY(auto shard, index::Shard::open(folder, std::move(options)));
-  KIN_TRY(auto directory, Directory::open(folder / "directory", files));
-  KIN_TRY(const Hash128 kept, directory->keep_identity(identity));
+  KIN_TRY(auto directory, Directory::open(folder / kDirectoryFolder, files));
+  KIN_TRY(std::optional<Hash128> kept, directory->identity());
+  if (!kept && log.is_copy)
+    return Error{Code::kDataLoss, "a copy of a shard does not know which shard it is"};
+  if (!kept) {
+    KIN_TRY(kept, directory->keep_identity(identity));
+  }
   std::unique_ptr<ShardHost> host(
-      new ShardHost(std::move(shard), std::move(directory), kept, clock));
+      new ShardHost(std::move(shard), std::move(directory), *kept, clock, log.is_copy));
   KIN_RETURN_IF_ERROR(host->load_moves());
   return host;
 }
 
 ShardHost::ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
-                     const Hash128& identity, Clock& clock)
+                     const Hash128& identity, Clock& clock, bool is_copy)
     : shard_(std::move(shard)),
       directory_(std::move(directory)),
       identity_(identity),
       clock_(clock),
+      is_copy_(is_copy),
       opened_(moment_of(clock)) {
   owners_ = shard_->stats().owners;
 }
@@ -183,6 +201,11 @@ Reply<Response> ShardHost::serve(const Request& request, const CallOptions& opti
     return Error{Code::kFailedPrecondition,
                  "another shard than the one in the map of the index answers at this address (give "
                  "each node the address and the data folder that it had)"};
+  if (standing_) {
+    KIN_RETURN_IF_ERROR(check_standing(request, options, standing_()));
+  } else if (is_copy_ && !is_for_copies(request)) {
+    return Error{Code::kUnavailable, "the shard is a copy, which does not serve (ask its owner)"};
+  }
   const SteadyTime begun = clock_.steady_now();
   auto reply = std::visit([&](const auto& one) { return answer(one, options); }, request);
   if (reply.ok()) {
@@ -290,6 +313,11 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
 }
 
 Reply<Response> ShardHost::answer(const AssignRequest& request, const CallOptions&) {
+  KIN_RETURN_IF_ERROR(assign(request));
+  return done(Assigned{});
+}
+
+Status ShardHost::assign(const AssignRequest& request) {
   const std::lock_guard lock(writing_);
   std::vector<index::Mutation> mutations(request.owners.begin(), request.owners.end());
   KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(mutations));
@@ -298,8 +326,7 @@ Reply<Response> ShardHost::answer(const AssignRequest& request, const CallOption
     const std::lock_guard owning(owning_);
     owners_ = now;
   }
-  KIN_RETURN_IF_ERROR(end_received(now));
-  return done(Assigned{});
+  return end_received(now);
 }
 
 Reply<Response> ShardHost::answer(const ClaimRequest& request, const CallOptions& options) {

@@ -4,6 +4,7 @@
 //   Reply<Response> reply = host->serve(request, {.map_epoch = 7, .deadline = soon});
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -17,10 +18,21 @@
 #include "index/shard.h"
 #include "router/node/directory.h"
 #include "router/node/load.h"
+#include "router/node/standing.h"
 #include "router/requests.h"
 #include "router/shard_client.h"
+#include "router/shipped_log.h"
 
 namespace kin::router {
+
+// The ties of a shard to its shipped log (router/log_shipper.h).
+struct HostLog {
+  kv::BatchObserver truth = {};      // receives every change of the shard's truth
+  kv::BatchObserver directory = {};  // and of its directory
+  // The shard is a copy: apply_shipped() alone changes it, until become_owner(). It answers nothing
+  // about partitions.
+  bool is_copy = false;
+};
 
 // A shard that was never told what it owns refuses every request about partitions. Thread-safe;
 // starts no thread.
@@ -30,11 +42,32 @@ class ShardHost {
   // `identity` for ever; no two shards may have the same.
   static Result<std::unique_ptr<ShardHost>> open(const std::filesystem::path& folder,
                                                  index::ShardOptions options,
-                                                 const Hash128& identity);
+                                                 const Hash128& identity,
+                                                 const HostLog& log = {});
+
+  // Has every request ask what the shard may answer now. Without this, it is the owner. Called
+  // before the first request.
+  void ask_standing(KnowStanding standing) { standing_ = std::move(standing); }
 
   // Answers one request. A write is durable and found by every later request when this returns. A
   // request whose deadline is over is not begun: kUnavailable.
   Reply<Response> serve(const Request& request, const CallOptions& options);
+
+  // As an AssignRequest from whoever has read the map, whatever the shard's standing.
+  Status assign(const AssignRequest& request);
+
+  // A copy: applies an object of the owner's log, in the order of the log. Objects that were applied
+  // are skipped, so that a copy goes on after a crash from the older of its stores' positions.
+  Status apply_shipped(const LogObject& object);
+  // Everything up to it was applied. Nothing if the shard has never been a copy.
+  Result<std::optional<LogPosition>> shipped_position() const;
+  // A copy becomes the owner: from now on it serves, and its changes go to the observers.
+  Status become_owner();
+  bool is_copy() const { return is_copy_; }
+  // Writes the rows of truth and directory to an empty folder, from which a shard can be opened, with
+  // indexes that are built again. Changes go on meanwhile: one that is in one of the two may be
+  // missing in the other.
+  Status copy_rows(const std::filesystem::path& folder);
 
   // Does one piece of the shard's background work.
   Result<StepOutcome> step() { return shard_->step(); }
@@ -51,7 +84,9 @@ class ShardHost {
 
  private:
   ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
-            const Hash128& identity, Clock& clock);
+            const Hash128& identity, Clock& clock, bool is_copy);
+  // Reads again what is kept of the stores.
+  Status learn_stores();
   Status load_moves();
 
   // One for every request, by its type.
@@ -113,6 +148,9 @@ class ShardHost {
   const Hash128 identity_;
   Clock& clock_;
   Loads loads_;
+  KnowStanding standing_;
+
+  std::atomic<bool> is_copy_;
   const std::uint64_t opened_;  // tells this opening of the shard from earlier ones
 
   mutable std::mutex owning_;  // held briefly; taken after writing_

@@ -82,6 +82,49 @@ TEST(ShardHost, CountsTheWorkForEachPartition) {
   EXPECT_EQ(stats.loads.size(), 1U);
 }
 
+TEST(ShardHost, AnswersWhatItsStandingAllows) {
+  const TemporaryFolder folder = std::move(*TemporaryFolder::create());
+  const auto host = std::move(*ShardHost::open(folder.path() / "shard", contract_options(), {.low = 7}));
+  Standing standing;
+  host->ask_standing([&] { return standing; });
+  const index::PartitionId one{1};
+  const CallOptions now{.map_epoch = 1};
+  ASSERT_TRUE(host->serve(AssignRequest{.owners = {{.partition = one, .epoch = 1, .owned = true}}},
+                          now).ok());
+  const GetRequest read{.ids = {doc_id_of("test", "a")}, .partitions = {one}};
+  EXPECT_TRUE(host->serve(read, now).ok());
+
+  using Role = Standing::Role;
+  standing = {.role = Role::kNobody, .why = "its lease is over"};
+  for (const Request& request : {Request(read), Request(OpenSession{}), Request(DigestRequest{})}) {
+    const auto reply = host->serve(request, now);
+    ASSERT_FALSE(reply.ok()) << kind_of(request);
+    EXPECT_EQ(reply.error().code, Code::kUnavailable);
+    EXPECT_EQ(reply.error().message,
+              "this node does not own the shard at the moment: its lease is over");
+  }
+  EXPECT_TRUE(host->serve(HealthRequest{}, now).ok());
+
+  standing = {.role = Role::kFollower, .behind = std::chrono::milliseconds{300}};
+  EXPECT_FALSE(host->serve(read, now).ok());
+  std::chrono::milliseconds told{0};
+  CallOptions old = now;
+  old.on_behind = [&](auto behind) { told = behind; };
+  old.most_behind = std::chrono::milliseconds{299};
+  EXPECT_EQ(host->serve(read, old).error().message,
+            "the copy of the shard on this node is 300 ms old, and 299 ms are allowed");
+  old.most_behind = std::chrono::milliseconds{300};
+  EXPECT_TRUE(host->serve(read, old).ok());
+  EXPECT_EQ(told.count(), 300);
+  for (const Request& request :
+       {Request(OpenSession{}), Request(WriteRequest{}), Request(AssignRequest{}),
+        Request(ClaimRequest{}), Request(StoreBlobRequest{}), Request(EndMoveRequest{})}) {
+    const auto reply = host->serve(request, old);
+    ASSERT_FALSE(reply.ok()) << kind_of(request);
+    EXPECT_EQ(reply.error().code, Code::kUnavailable);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(InThisProcess, ShardClientContract, testing::Values(&make_local));
 
 }  // namespace

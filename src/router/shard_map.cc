@@ -1,5 +1,7 @@
 #include "router/shard_map.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/sized_text.h"
 
@@ -7,7 +9,8 @@ namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KMAP";
-constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kVersion = 3;
+constexpr std::uint16_t kWithoutTerms = 2;  // written while there are none: older routers read it
 constexpr std::uint16_t kWithoutIdentities = 1;             // and without settings
 constexpr std::uint64_t kHomeSeed = 0x6b696e2d686f6d65ULL;  // fixed for ever
 
@@ -38,6 +41,13 @@ bool read_identities(ByteReader& in, ShardMap& map) {
   return in.ok() && (has_identities == 0 || !map.identities.empty());
 }
 
+// The part that only version 3 has. False if it is damaged.
+bool read_terms(ByteReader& in, ShardMap& map) {
+  for (std::size_t i = 0; i < map.shards.size() && in.ok(); ++i)
+    map.terms.push_back(in.read<std::uint64_t>());
+  return in.ok() && !map.terms.empty();
+}
+
 }  // namespace
 
 index::PartitionId ShardMap::home_of(const DocId& id) const {
@@ -52,6 +62,12 @@ Partitions ShardMap::partitions_of(std::uint32_t shard) const {
       owned.insert(index::PartitionId{static_cast<std::uint32_t>(i)});
   }
   return owned;
+}
+
+std::optional<std::uint32_t> ShardMap::place_of(const Hash128& identity) const {
+  const auto found = std::ranges::find(identities, identity);
+  if (found == identities.end()) return {};
+  return static_cast<std::uint32_t>(found - identities.begin());
 }
 
 AssignRequest ShardMap::assignment_of(std::uint32_t shard) const {
@@ -74,9 +90,22 @@ ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
   return map;
 }
 
+ShardMap taken_over(ShardMap map, std::uint32_t shard, std::string address, std::uint64_t term) {
+  // A move's fence is at most the next epoch of a map that its mover has read. A shard that was
+  // told of the fence believes only a later one.
+  map.epoch += 2;
+  for (PartitionOwner& owner : map.partitions) {
+    if (owner.shard == shard) owner.epoch = map.epoch;
+  }
+  map.shards[shard] = std::move(address);
+  map.terms.resize(map.shards.size());
+  map.terms[shard] = term;
+  return map;
+}
+
 std::string encode(const ShardMap& map) {
   std::string out(kMagic);
-  append_le(out, kVersion);
+  append_le(out, map.terms.empty() ? kWithoutTerms : kVersion);
   append_sized(out, map.index);
   append_le(out, map.epoch);
   out += static_cast<char>(map.centroids ? 1 : 0);
@@ -91,6 +120,7 @@ std::string encode(const ShardMap& map) {
   out += static_cast<char>(map.identities.empty() ? 0 : 1);
   for (const Hash128& identity : map.identities) append_hash(out, identity);
   append_sized(out, map.settings);
+  for (const std::uint64_t term : map.terms) append_le(out, term);
   append_le(out, checksum(out));
   return out;
 }
@@ -100,7 +130,7 @@ Result<ShardMap> decode_shard_map(std::string_view bytes) {
   if (!body || !body->starts_with(kMagic)) return damaged();
   ByteReader in(body->substr(kMagic.size()));
   const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion && version != kWithoutIdentities)
+  if (in.ok() && (version < kWithoutIdentities || version > kVersion))
     return Error{Code::kFailedPrecondition,
                  "the map of an index has a version that this program does not read"};
   ShardMap map{.index = read_sized(in), .epoch = in.read<std::uint64_t>()};
@@ -117,7 +147,8 @@ Result<ShardMap> decode_shard_map(std::string_view bytes) {
     if (owner.shard >= map.shards.size()) return damaged();
     map.partitions.push_back(owner);
   }
-  if (version == kVersion && !read_identities(in, map)) return damaged();
+  if (version >= kWithoutTerms && !read_identities(in, map)) return damaged();
+  if (version == kVersion && !read_terms(in, map)) return damaged();
   if (!in.ok() || !in.rest().empty() || map.partitions.empty()) return damaged();
   return map;
 }

@@ -31,6 +31,9 @@ struct ShardMap {
   // Of the shards, in their order (CallOptions::shard). Empty: whoever has the address is believed.
   std::vector<Hash128> identities = {};
   std::string settings = {};  // bytes that only the maker of the index and its readers understand
+  // Of the shards, in their order: the term in which another process took the shard over the last
+  // time (router/lease.h). Empty: it never happened to any.
+  std::vector<std::uint64_t> terms = {};
 
   // The partition that follows from an entity's id: its directory entry is there, and so is the
   // entity if it has no vector. The same for ever as long as the number of partitions is.
@@ -42,6 +45,9 @@ struct ShardMap {
   Hash128 identity_of(std::uint32_t shard) const {
     return identities.empty() ? Hash128{} : identities[shard];
   }
+  std::uint64_t term_of(std::uint32_t shard) const { return terms.empty() ? 0 : terms[shard]; }
+  // The place of the shard with this identity; nothing if it is not in the map.
+  std::optional<std::uint32_t> place_of(const Hash128& identity) const;
   // The assignment to send to the shard.
   AssignRequest assignment_of(std::uint32_t shard) const;
 
@@ -56,6 +62,10 @@ constexpr std::size_t shard_of_partition(std::size_t partition, std::size_t part
 // A new map with such ranges.
 ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
                            std::size_t partitions);
+
+// The map after the process at `address` took a shard over in `term`: it owns the partitions of the
+// shard, from an epoch on that is above every fence which a move has written down by this map.
+ShardMap taken_over(ShardMap map, std::uint32_t shard, std::string address, std::uint64_t term);
 
 // The bytes of docs/formats.md, "A router: the map of an index".
 std::string encode(const ShardMap& map);

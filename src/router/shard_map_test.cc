@@ -53,6 +53,39 @@ TEST(ShardMapFormat, BytesStayAsTheyWere) {
   EXPECT_EQ(hash64(encode(made())), 8047348814174770102ULL);
 }
 
+TEST(ShardMapFormat, BytesWithTermsStayAsTheyWere) {
+  ShardMap map = made();
+  map.terms = {0, 7};
+  const std::string bytes = encode(map);
+  // Version 2 and the terms behind it.
+  std::string expected = encode(made());
+  expected.resize(expected.size() - sizeof(std::uint64_t));
+  expected[4] = 3;
+  for (const std::uint64_t term : map.terms) append_le(expected, term);
+  append_le(expected, checksum(expected));
+  EXPECT_EQ(bytes, expected);
+  EXPECT_EQ(*decode_shard_map(bytes), map);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 16);
+    EXPECT_FALSE(decode_shard_map(damaged).ok()) << i;
+    EXPECT_FALSE(decode_shard_map(bytes.substr(0, i)).ok()) << i;
+  }
+}
+
+TEST(ShardMap, AShardThatIsTakenOverHasANewAddressAndNewEpochs) {
+  const ShardMap map = taken_over(made(), 1, "three:3", 4);
+  EXPECT_EQ(map.epoch, 302U);
+  EXPECT_EQ(map.shards, (std::vector<std::string>{"one:1", "three:3"}));
+  EXPECT_EQ(map.identities, made().identities);
+  EXPECT_EQ(map.term_of(0), 0U);
+  EXPECT_EQ(map.term_of(1), 4U);
+  EXPECT_EQ(map.partitions[1], (PartitionOwner{.shard = 1, .epoch = 302}));
+  EXPECT_EQ(map.partitions[3], made().partitions[3]) << "another shard's";
+  EXPECT_EQ(made().place_of({.low = 5, .high = 6}), 1U);
+  EXPECT_FALSE(made().place_of({.low = 5, .high = 7}));
+}
+
 // Written by version 1, which had neither identities nor settings.
 TEST(ShardMapFormat, OlderMapsAreRead) {
   std::string old("KMAP");

@@ -100,10 +100,12 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  Reply<Response> wait() {
+  Reply<Response> wait(const std::function<void(std::chrono::milliseconds)>& on_behind) {
     const auto call = std::exchange(call_, nullptr);
     if (const grpc::Status status = call->wait(); !status.ok())
       return error_of(status, node_->address());
+    if (on_behind && call->answer.has_behind_millis())
+      on_behind(std::chrono::milliseconds{call->answer.behind_millis()});
     return from_wire(call->answer);
   }
 
@@ -206,12 +208,14 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
   to_wire(Call{.index = index_,
                .map_epoch = options.map_epoch,
                .shard = options.shard,
+               .most_behind = options.most_behind,
                .request = std::move(request)},
           call->request);
   node.stub->async()->Call(&call->context, &call->request, &call->answer,
                            [call](grpc::Status status) { call->end(std::move(status)); });
   auto waiter = std::make_shared<Waiter>(std::move(call), node_);
-  return Started<Response>([waiter] { return waiter->wait(); });
+  return Started<Response>(
+      [waiter, on_behind = options.on_behind] { return waiter->wait(on_behind); });
 }
 
 }  // namespace kin::rpc

@@ -141,7 +141,7 @@ TEST(GrpcClient, MessagesThatAreTooLargeAreRefusedBothWays) {
 // Serves until it is told to go on.
 class SlowIndex final : public ServedIndexes {
  public:
-  Result<std::shared_ptr<router::ShardHost>> find(const std::string&) override {
+  Result<std::shared_ptr<router::ShardHost>> find(const std::string&, const Hash128&) override {
     std::unique_lock lock(mutex_);
     ++entered_;
     changed_.notify_all();

@@ -46,7 +46,9 @@ class Service final : public v1::Node::Service {
   grpc::Status Call(grpc::ServerContext* context, const v1::CallRequest* request,
                     v1::CallReply* reply) override {
     return admit(*context, [&] {
-      to_wire(answer(*context, *request), *reply);
+      std::optional<std::chrono::milliseconds> behind;
+      to_wire(answer(*context, *request, behind), *reply);
+      if (behind) reply->set_behind_millis(static_cast<std::uint64_t>(behind->count()));
       return grpc::Status::OK;
     });
   }
@@ -115,10 +117,11 @@ class Service final : public v1::Node::Service {
   }
 
   router::Reply<router::Response> answer(const grpc::ServerContext& context,
-                                         const v1::CallRequest& message) {
+                                         const v1::CallRequest& message,
+                                         std::optional<std::chrono::milliseconds>& behind) {
     KIN_TRY(const rpc::Call call, from_wire(message));
     const SteadyTime begun = options_.clock->steady_now();
-    auto reply = serve(context, call);
+    auto reply = serve(context, call, behind);
     if (options_.on_call) {
       options_.on_call({.request_id = request_id(context),
                         .index = call.index,
@@ -129,10 +132,13 @@ class Service final : public v1::Node::Service {
     return reply;
   }
 
-  router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call) {
-    KIN_TRY(const auto host, indexes_.find(call.index));
+  router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call,
+                                        std::optional<std::chrono::milliseconds>& behind) {
+    KIN_TRY(const auto host, indexes_.find(call.index, call.shard));
     return host->serve(call.request, {.map_epoch = call.map_epoch,
                                       .shard = call.shard,
+                                      .most_behind = call.most_behind,
+                                      .on_behind = [&](auto time) { behind = time; },
                                       .deadline = steady_deadline(context, *options_.clock)});
   }
 

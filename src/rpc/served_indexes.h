@@ -26,8 +26,10 @@ class ServedIndexes {
  public:
   virtual ~ServedIndexes() = default;
 
-  // Never null. kNotFound if the node has no shard of the index.
-  virtual Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) = 0;
+  // The shard of this identity or, if the node has none or it is zero, the shard that was made for
+  // the index. Never null. kNotFound if the node has no shard of the index.
+  virtual Result<std::shared_ptr<router::ShardHost>> find(const std::string& index,
+                                                          const Hash128& shard) = 0;
   // Makes a shard; it is there after a restart. If there is one with the same settings, nothing
   // changes; kFailedPrecondition if its settings are different.
   virtual Status create(const ServedIndex& index) = 0;

@@ -38,19 +38,33 @@ class Shard::State final : public Shard {
 
   Result<Applied> apply(std::span<const Mutation> mutations, const ApplyOptions& options) override;
   Result<Applied> apply(std::span<const Record> records, const ApplyOptions& options) override;
-  Result<std::uint64_t> open_session() override { return truth_->open_session(); }
+  Result<std::uint64_t> open_session() override {
+    KIN_RETURN_IF_ERROR(refused_to_copies());
+    return truth_->open_session();
+  }
   Result<bool> was_applied(const RequestId& request) const override {
     return truth_->was_applied(request);
   }
   Status forget(std::span<const DocId> ids) override;
+  Status apply_shipped(std::span<const std::string_view> batches,
+                       std::string_view position) override;
+  Result<std::optional<std::string>> shipped_position() const override {
+    return truth_->shipped_position();
+  }
+  void become_owner() override { is_copy_ = false; }
+  Status copy_truth(const std::filesystem::path& folder) override {
+    return truth_->copy_rows(folder);
+  }
   ShardView view() const override { return ShardView(current()); }
   Result<StepOutcome> step() override;
   Status replace_space(SpaceOptions space) override;
   Status checkpoint() override;
   Status acknowledge(std::string_view follower, Lsn applied) override {
+    KIN_RETURN_IF_ERROR(refused_to_copies());
     return truth_->acknowledge(follower, applied);
   }
   Status drop_follower(std::string_view follower) override {
+    KIN_RETURN_IF_ERROR(refused_to_copies());
     return truth_->drop_follower(follower);
   }
   Result<std::vector<std::vector<NearText>>> near_texts(
@@ -98,6 +112,7 @@ class Shard::State final : public Shard {
   // The indexes follow a batch that was written.
   Result<Applied> follow_batch(Result<Applied> written, PreparedBatch& prepared);
   Status refused() const;
+  Status refused_to_copies() const;
 
   // Steps. `stepping` must be held.
   Status tidy_views();
@@ -111,6 +126,7 @@ class Shard::State final : public Shard {
   void add_near_duplicates(CheckpointWrite& write);
 
   ShardOptions options_;
+  std::atomic<bool> is_copy_ = false;  // of another shard's log
   std::unique_ptr<Truth> truth_;
   std::optional<ShardStore> store_;
   std::optional<TextIndex> text_;

@@ -15,7 +15,7 @@ Result<Counters> read_counters(const std::optional<std::string>& row) {
 // Texts and vectors are most of the bytes. Stored apart from the keys they are written twice (log
 // and file), and not again for every level of tables. The log is kept short, so that opening after
 // a crash is fast.
-kv::StoreOptions store_options(const TruthOptions& options) {
+kv::StoreOptions tuned_options(const TruthOptions& options) {
   const std::uint64_t small = std::uint64_t{8} << 20;
   kv::StoreOptions store{.mode = options.mode,
                          .families = truth_family_names(),
@@ -25,7 +25,8 @@ kv::StoreOptions store_options(const TruthOptions& options) {
                          .background_jobs = options.background_jobs,
                          .engine = options.engine,
                          .disk = options.disk,
-                         .clock = options.clock};
+                         .clock = options.clock,
+                         .observer = options.observer};
   store.tuning["contents"] = {.write_buffer_bytes = std::uint64_t{64} << 20,
                               .apart_from_bytes = 256};
   store.tuning["vectors"] = {.write_buffer_bytes = std::uint64_t{32} << 20,
@@ -56,9 +57,13 @@ Result<std::optional<Version>> tombstone_version(kv::Family family, std::string_
 
 }  // namespace
 
+kv::StoreOptions truth_store_options(const TruthOptions& options) {
+  return tuned_options(options);
+}
+
 Result<std::unique_ptr<Truth>> Truth::open(const std::filesystem::path& folder,
                                            const TruthOptions& options) {
-  KIN_TRY(auto store, kv::KeyValueStore::open(folder, store_options(options)));
+  KIN_TRY(auto store, kv::KeyValueStore::open(folder, tuned_options(options)));
   std::unique_ptr<Truth> truth(new Truth(std::move(store)));
   KIN_TRY(const auto row, truth->store_->get(kCountersKey, kCountersFamily));
   KIN_TRY(truth->counters_, read_counters(row));
@@ -76,6 +81,7 @@ Status Truth::load_owners() {
 }
 
 Status Truth::load_followers() {
+  followers_.clear();
   const auto add = [&](std::string_view key, std::string_view value) -> Status {
     KIN_TRY(const Lsn applied, decode_follower(value));
     followers_.emplace(key.substr(kFollowersPrefix.size()), applied);

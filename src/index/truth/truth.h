@@ -14,6 +14,7 @@
 #include "index/entity.h"
 #include "index/mutation.h"
 #include "index/record.h"
+#include "index/truth/change.h"
 #include "index/truth/name_table.h"
 #include "index/truth/view.h"
 #include "index/truth/writer.h"
@@ -32,7 +33,13 @@ struct TruthOptions {
   Disk* disk = nullptr;    // nullptr: the system's. Must outlive the truth
   Clock* clock = nullptr;  // as StoreOptions::clock
   std::uint64_t log_bytes = std::uint64_t{32} << 20;  // that opening after a crash reads again
+  kv::BatchObserver observer = {};  // as StoreOptions::observer: every change of the truth
 };
+// How the store of a truth is opened, for a program that changes its rows without opening the truth.
+kv::StoreOptions truth_store_options(const TruthOptions& options);
+// The key of the main family under which a copy stores how far it has come in the log of its owner.
+// Directories have it, too. Whoever applies shipped batches chooses its bytes.
+inline constexpr std::string_view kShippedKey = "shipped";
 
 // An entity that is a near-duplicate of another.
 struct Repeat {
@@ -96,6 +103,16 @@ class Truth {
   // session that is not open.
   Result<bool> was_applied(const RequestId& request) const;
 
+  // A copy: applies batches that the truth of the owner handed over (kv/shipped_batch.h), all or
+  // none, and stores `position` with them. Returns the changes in them after the last one that this
+  // truth had, by LSN. Nothing else may write to a copy.
+  Result<std::vector<Change>> apply_shipped(std::span<const std::string_view> batches,
+                                            std::string_view position);
+  // The position of the last batches; nothing if it is no copy.
+  Result<std::optional<std::string>> shipped_position() const { return store_->get(kShippedKey); }
+  // Writes a copy of the rows to an empty folder; see KeyValueStore::checkpoint().
+  Status copy_rows(const std::filesystem::path& folder) { return store_->checkpoint(folder); }
+
   // Removes entities with their edges and fragments, and leaves no tombstones: as if the shard had
   // never held them. For copies that are given up. Ownership is not checked.
   Result<Applied> forget(std::span<const DocId> ids);
@@ -113,6 +130,10 @@ class Truth {
 
  private:
   explicit Truth(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
+  // What a batch of the owner changes beside rows: names are learnt before it is written, the rest
+  // is read again after it.
+  struct ShippedEffects;
+  Status learn_shipped(std::string_view bytes, ShippedEffects& effects);
   Status load_owners();
   Status load_followers();
   Status load_sessions();

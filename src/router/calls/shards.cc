@@ -7,6 +7,19 @@
 #include "router/calls/blobs.h"
 
 namespace kin::router {
+namespace {
+
+// Of the map, while shards do not answer.
+constexpr std::chrono::milliseconds kLooks{200};
+
+// Whether the shards of a map are in a newer one, perhaps at other addresses and with more behind.
+bool has_same_shards(const ShardMap& map, const ShardMap& newer) {
+  return map.identities.size() <= newer.identities.size() &&
+         std::equal(map.identities.begin(), map.identities.end(), newer.identities.begin()) &&
+         map.shards.size() <= newer.shards.size();
+}
+
+}  // namespace
 
 Shards::Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
     : index_(std::move(index)),
@@ -34,8 +47,25 @@ Status Shards::refresh() {
     KIN_TRY(next->centroids, fetch_centroids(next->map, next->clients));
   }
   const std::lock_guard lock(mutex_);
-  if (!known_ || known_->map.epoch < next->map.epoch) known_ = std::move(next);
+  if (known_ && known_->map.epoch >= next->map.epoch) return Done{};
+  // A process that took a shard over may lack claims that the last one had acknowledged before they
+  // were durable.
+  if (known_ && known_->map.terms != next->map.terms) places_.clear();
+  known_ = std::move(next);
   return Done{};
+}
+
+KnownPointer Shards::after_silence(const KnownPointer& known) {
+  {
+    const std::lock_guard lock(mutex_);
+    const SteadyTime now = options_.clock->steady_now();
+    if (now < next_look_) return has_same_shards(known->map, known_->map) ? known_ : known;
+    next_look_ = now + kLooks;
+  }
+  // If the meta store is away, too, the shards are asked where they were.
+  [[maybe_unused]] const Status looked = refresh();
+  const std::lock_guard lock(mutex_);
+  return has_same_shards(known->map, known_->map) ? known_ : known;
 }
 
 Result<std::shared_ptr<const Centroids>> Shards::fetch_centroids(

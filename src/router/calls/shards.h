@@ -56,9 +56,10 @@ class Shards {
   SteadyTime deadline() const { return options_.clock->steady_now() + options_.timeout; }
   bool is_over(SteadyTime deadline) const { return options_.clock->steady_now() >= deadline; }
 
-  // Sends all requests at once, and those without an answer again until `deadline`. A shard that
-  // does not know yet what it owns is told. One that refuses again may be about to lose a
-  // partition: the map must be read again.
+  // Sends all requests at once, and those without an answer again until `deadline`: to the same
+  // shard, though perhaps to another process that took it over. A shard that does not know yet what
+  // it owns is told. One that refuses again may be about to lose a partition: the map must be read
+  // again.
   template <typename Asked>
   std::vector<Told<typename Asked::Reply>> ask(const KnownPointer& known,
                                                const std::vector<Ask<Asked>>& asks,
@@ -91,6 +92,9 @@ class Shards {
  private:
   CallOptions call_options(const KnownPointer& known, std::uint32_t shard,
                            SteadyTime deadline) const;
+  // The newest map after shards did not answer: other processes may have taken them over. It is not
+  // read more often than they may do so.
+  KnownPointer after_silence(const KnownPointer& known);
   // False if the shard knows a newer map than this one.
   bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
             SteadyTime deadline);
@@ -107,6 +111,7 @@ class Shards {
   KnownPointer known_;
   std::unordered_map<DocId, index::PartitionId> places_;
   std::uint64_t next_age_ = 0;
+  SteadyTime next_look_ = SteadyTime::min();  // see after_silence()
   std::unordered_map<std::string, std::vector<Lane>> lanes_;  // idle ones, by address
 };
 
@@ -131,14 +136,15 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
                                                      SteadyTime deadline) {
   using Answer = typename Asked::Reply;
   std::vector<Told<Answer>> told(asks.size());
+  KnownPointer at = known;  // by which the shards are reached
   std::vector<std::size_t> open(asks.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   while (!open.empty()) {
     std::vector<Started<Answer>> under_way;
     for (const std::size_t i : open) {
       ++told[i].sent;
-      under_way.push_back(start(*known->clients[asks[i].shard], asks[i].request,
-                                call_options(known, asks[i].shard, deadline)));
+      under_way.push_back(start(*at->clients[asks[i].shard], asks[i].request,
+                                call_options(at, asks[i].shard, deadline)));
     }
     std::vector<std::size_t> again;
     bool pause = false;
@@ -153,7 +159,7 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
       } else if (auto* answer = std::get_if<Answer>(&*reply)) {
         told[i].reply = std::move(*answer);
       } else if (++told[i].refused == 1 &&
-                 tell(known, asks[i].shard, std::get<Refused>(*reply), deadline)) {
+                 tell(at, asks[i].shard, std::get<Refused>(*reply), deadline)) {
         told[i].reply = Error{Code::kUnavailable, "the shard does not know yet what it owns"};
         if (is_over(deadline)) continue;
         again.push_back(i);
@@ -161,7 +167,10 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
         told[i].map_changed = true;
       }
     }
-    if (pause) options_.clock->sleep_for(options_.pause);
+    if (pause) {
+      options_.clock->sleep_for(options_.pause);
+      at = after_silence(at);
+    }
     open = std::move(again);
   }
   return told;

@@ -34,6 +34,13 @@ Status MoveStep::read(const MetaValue& map) {
 
 Result<StepOutcome> MoveStep::run() {
   if (move_.id == 0) return begin();
+  if (rule_of(move_.phase).can_abort && taken_over()) {
+    // Where the map gave the partition to the target before that, the move is completed (undo()).
+    Move after = move_;
+    after.phase = MovePhase::kAborting;
+    after.reason = "another node took a shard of the move over";
+    return write(after);
+  }
   switch (move_.phase) {
     case MovePhase::kPreparing: return prepare();
     case MovePhase::kCopying: return copy();
@@ -264,6 +271,11 @@ Result<StepOutcome> MoveStep::decided() {
   after.phase = target_owns() ? MovePhase::kGrace : MovePhase::kAborting;
   if (!target_owns()) after.reason = "the partition got another owner during the move";
   return write(after);
+}
+
+bool MoveStep::taken_over() const {
+  return map_.term_of(move_.source) != move_.source_term ||
+         map_.term_of(move_.target) != move_.target_term;
 }
 
 const PartitionOwner& MoveStep::owner() const {

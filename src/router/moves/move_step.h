@@ -48,6 +48,9 @@ class MoveStep {
   // The owner that the map names is not the source any more: the move was decided.
   Result<StepOutcome> decided();
 
+  // Another process took the source or the target over since the move began.
+  bool taken_over() const;
+
   const PartitionOwner& owner() const;
   bool source_owns() const;
   bool target_owns() const;

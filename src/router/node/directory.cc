@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/bytes.h"
+#include "kv/shipped_batch.h"
 
 namespace kin::router {
 namespace {
@@ -83,13 +84,18 @@ Result<Hash128> decode_identity(std::string_view bytes) {
   return identity;
 }
 
+kv::StoreOptions directory_store_options(const index::TruthOptions& options) {
+  return {.mode = options.mode,
+          .block_cache_bytes = std::uint64_t{8} << 20,
+          .write_buffer_bytes = std::uint64_t{8} << 20,
+          .engine = options.engine,
+          .disk = options.disk,
+          .observer = options.observer};
+}
+
 Result<std::unique_ptr<Directory>> Directory::open(const std::filesystem::path& folder,
                                                    const index::TruthOptions& options) {
-  KIN_TRY(auto store, kv::KeyValueStore::open(folder, {.mode = options.mode,
-                                                       .block_cache_bytes = std::uint64_t{8} << 20,
-                                                       .write_buffer_bytes = std::uint64_t{8} << 20,
-                                                       .engine = options.engine,
-                                                       .disk = options.disk}));
+  KIN_TRY(auto store, kv::KeyValueStore::open(folder, directory_store_options(options)));
   return std::unique_ptr<Directory>(new Directory(std::move(store)));
 }
 
@@ -200,9 +206,29 @@ Status Directory::store_blob(const Hash128& hash, std::string_view bytes) {
   return store_->write(batch);
 }
 
-Result<Hash128> Directory::keep_identity(const Hash128& identity) {
+Status Directory::apply_shipped(std::span<const std::string_view> batches,
+                                std::string_view position) {
+  kv::Batch batch(*store_);
+  for (const std::string_view bytes : batches)
+    KIN_RETURN_IF_ERROR(kv::add_shipped(bytes, *store_, batch));
+  batch.put(index::kShippedKey, position);
+  return store_->write(batch);
+}
+
+Result<std::optional<std::string>> Directory::shipped_position() const {
+  return store_->get(index::kShippedKey);
+}
+
+Result<std::optional<Hash128>> Directory::identity() const {
   KIN_TRY(const auto kept, store_->get(kIdentityKey));
-  if (kept) return decode_identity(*kept);
+  if (!kept) return std::optional<Hash128>();
+  KIN_TRY(const Hash128 identity, decode_identity(*kept));
+  return std::optional(identity);
+}
+
+Result<Hash128> Directory::keep_identity(const Hash128& identity) {
+  KIN_TRY(const auto kept, this->identity());
+  if (kept) return *kept;
   kv::Batch batch(*store_);
   batch.put(kIdentityKey, encode_identity(identity));
   KIN_RETURN_IF_ERROR(store_->write(batch));

@@ -31,10 +31,15 @@ Result<index::PartitionId> decode_place(std::string_view bytes);
 std::string encode_identity(const Hash128& identity);
 Result<Hash128> decode_identity(std::string_view bytes);
 
+// Its folder in the folder of its shard.
+inline constexpr const char* kDirectoryFolder = "directory";
+
+// How the store of a directory is opened. Engine, disk, mode and observer of the options are used.
+kv::StoreOptions directory_store_options(const index::TruthOptions& options);
+
 // Thread-safe.
 class Directory {
  public:
-  // Only the engine and the disk of the options are used.
   static Result<std::unique_ptr<Directory>> open(const std::filesystem::path& folder,
                                                  const index::TruthOptions& options);
 
@@ -59,6 +64,16 @@ class Directory {
 
   // The identity of the shard: the one that was given first, which is durable on return.
   Result<Hash128> keep_identity(const Hash128& identity);
+
+  // A copy: applies batches of the owner's directory and stores `position` with them, all or none
+  // (kv/shipped_batch.h). Nothing else may write to a copy.
+  Status apply_shipped(std::span<const std::string_view> batches, std::string_view position);
+  // The position of the last batches; nothing if it is no copy.
+  Result<std::optional<std::string>> shipped_position() const;
+  // Nothing if it has none yet.
+  Result<std::optional<Hash128>> identity() const;
+  // Writes a copy of the rows to an empty folder, from which a directory can be opened.
+  Status copy_rows(const std::filesystem::path& folder) { return store_->checkpoint(folder); }
 
   Status close() { return store_->close(); }
 

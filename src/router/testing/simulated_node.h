@@ -9,6 +9,7 @@
 #include "base/testing/simulated_disk.h"
 #include "router/shard_host.h"
 #include "router/testing/simulated_network.h"
+#include "router/testing/simulated_server.h"
 
 namespace kin::router {
 
@@ -29,6 +30,12 @@ enum class Sabotage : std::uint8_t {
   kDropsPlaces,       // directory entries are not copied
   kDropsEdges,        // edges are not copied
   kStopsCopyEarly,    // only the first page is copied
+  // Mistakes of take-overs.
+  kNoSeal,            // the old term of the log is not sealed
+  kServesAfterLease,  // an owner goes on answering when its lease is over
+  kNotDurable,        // replies are not held until their batches are shipped
+  kReadsNotHeld,      // replies to reads are not
+  kStopsLogEarly,     // the log is not applied to its end
 };
 
 struct NodeFaults {
@@ -38,32 +45,21 @@ struct NodeFaults {
 };
 
 // One thread only, that of the simulation.
-class SimulatedNode {
+class SimulatedNode final : public SimulatedServer {
  public:
   SimulatedNode(Simulation& simulation, SimulatedNetwork& network, std::string name,
                 index::ShardOptions options);
 
-  const std::string& name() const { return name_; }
-  Process process() const { return process_; }
-  void set(const NodeFaults& faults) { faults_ = faults; }
-
-  // The power fails; it is back after `pause`.
-  void crash(std::chrono::nanoseconds pause);
-  // A piece of background work.
-  void step();
-
-  // A request that arrived; `reply` sends the answer on its way.
-  using SendReply = std::function<void(Reply<Response>)>;
-  void receive(const Request& request, const CallOptions& options, const SendReply& reply);
-
-  // The power fails during the next request of a move, before the `write`-th change of the disk; 0:
-  // when the request was served, before its reply is sent.
-  void crash_in_move(std::uint64_t write) { planned_ = write; }
-  // False if that request had fewer writes.
-  bool crashed_in_move() const { return crashed_in_move_; }
-
-  // Starts again at once if it is down.
-  void ensure_up();
+  const std::string& name() const override { return name_; }
+  Process process() const override { return process_; }
+  void set(const NodeFaults& faults) override { faults_ = faults; }
+  void crash(std::chrono::nanoseconds pause) override;
+  void step() override;
+  void receive(const Request& request, const CallOptions& options,
+               const SendReply& reply) override;
+  void crash_in_move(std::uint64_t write) override { planned_ = write; }
+  bool crashed_in_move() const override { return crashed_in_move_; }
+  void ensure_up() override;
 
  private:
   void open();
@@ -95,7 +91,7 @@ class SimulatedNode {
 class SimulatedClient final : public ShardClient {
  public:
   SimulatedClient(Simulation& simulation, SimulatedNetwork& network, Process from,
-                  SimulatedNode& node)
+                  SimulatedServer& node)
       : simulation_(simulation), network_(network), from_(from), node_(node) {}
   Started<Response> start(Request request, const CallOptions& options) override;
 
@@ -103,7 +99,7 @@ class SimulatedClient final : public ShardClient {
   Simulation& simulation_;
   SimulatedNetwork& network_;
   Process from_;
-  SimulatedNode& node_;
+  SimulatedServer& node_;
 };
 
 // Whether movers send such requests.

@@ -4,7 +4,7 @@
 
 namespace kin::rpc {
 
-Result<std::shared_ptr<router::ShardHost>> OneIndex::find(const std::string& index) {
+Result<std::shared_ptr<router::ShardHost>> OneIndex::find(const std::string& index, const Hash128&) {
   if (index != served_.name) return Error{Code::kNotFound, "there is no index " + index};
   return host_;
 }

@@ -18,7 +18,7 @@ inline constexpr const char* kLoopbackIndex = "papers";
 class OneIndex final : public ServedIndexes {
  public:
   explicit OneIndex(std::shared_ptr<router::ShardHost> host) : host_(std::move(host)) {}
-  Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) override;
+  Result<std::shared_ptr<router::ShardHost>> find(const std::string& index, const Hash128& shard) override;
   Status create(const ServedIndex& index) override;
   Status drop(const std::string& index, const Hash128& shard) override;
   Result<std::vector<ServedIndex>> list() override;

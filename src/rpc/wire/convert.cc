@@ -59,6 +59,8 @@ void to_wire(const Call& call, v1::CallRequest& message) {
   message.set_index(call.index);
   message.set_map_epoch(call.map_epoch);
   message.set_shard(to_bytes(call.shard));
+  if (call.most_behind)
+    message.set_most_behind_millis(static_cast<std::uint64_t>(call.most_behind->count()));
   Writer().put(call.request, *message.mutable_request());
 }
 
@@ -66,6 +68,10 @@ Result<Call> from_wire(const v1::CallRequest& message) {
   Call call{.index = message.index(), .map_epoch = message.map_epoch()};
   if (!from_bytes(message.shard(), call.shard))
     return Error{Code::kInvalidArgument, "the field \"shard\" of a call is not an identity"};
+  // Nobody asks for a state that is a year old; a greater number may not fit.
+  constexpr std::uint64_t kLongest = std::uint64_t{365} * 24 * 3'600 * 1'000;
+  if (message.has_most_behind_millis())
+    call.most_behind = std::chrono::milliseconds{std::min(message.most_behind_millis(), kLongest)};
   Reader reader;
   reader.take(message.request(), call.request);
   KIN_RETURN_IF_ERROR(reader.status());

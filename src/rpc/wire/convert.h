@@ -1,7 +1,9 @@
 // Calls and replies as messages of node.proto, and back.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,7 @@ struct Call {
   std::string index = {};
   std::uint64_t map_epoch = 0;
   Hash128 shard = {};  // router::CallOptions::shard
+  std::optional<std::chrono::milliseconds> most_behind = {};  // and CallOptions::most_behind
   router::Request request = {};
 };
 

@@ -55,6 +55,8 @@ TEST(Convert, EveryRequestArrivesAsItWasSent) {
       const Call call{.index = "papers",
                       .map_epoch = seed,
                       .shard = {.low = seed, .high = kind},
+                      .most_behind = seed % 2 == 0 ? std::optional(std::chrono::milliseconds{seed})
+                                                   : std::nullopt,
                       .request = random_value<Request, v1::Request>(kind, seed)};
       v1::CallRequest message;
       to_wire(call, message);
@@ -63,6 +65,7 @@ TEST(Convert, EveryRequestArrivesAsItWasSent) {
       EXPECT_EQ(arrived->index, "papers");
       EXPECT_EQ(arrived->map_epoch, seed);
       EXPECT_EQ(arrived->shard, call.shard);
+      EXPECT_EQ(arrived->most_behind, call.most_behind);
       ASSERT_EQ(printed(arrived->request, v1::Request()), printed(call.request, v1::Request()));
     }
   }

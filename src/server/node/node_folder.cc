@@ -43,7 +43,8 @@ Result<NodeFolder::Served> NodeFolder::open_shard(const std::string& name,
   return Served{.settings = settings, .host = std::move(host)};
 }
 
-Result<std::shared_ptr<router::ShardHost>> NodeFolder::find(const std::string& index) {
+Result<std::shared_ptr<router::ShardHost>> NodeFolder::find(const std::string& index,
+                                                            const Hash128&) {
   const std::lock_guard lock(mutex_);
   const auto found = served_.find(index);
   if (found != served_.end() && !found->second.dropped) return found->second.host;

@@ -33,7 +33,8 @@ class NodeFolder final : public rpc::ServedIndexes {
   static Result<std::unique_ptr<NodeFolder>> open(std::filesystem::path folder, Clock& clock,
                                                   DrawIdentity draw);
 
-  Result<std::shared_ptr<router::ShardHost>> find(const std::string& index) override;
+  Result<std::shared_ptr<router::ShardHost>> find(const std::string& index,
+                                                  const Hash128& shard) override;
   // kInvalidArgument for a name or settings that are not valid, kFailedPrecondition for settings
   // that a node cannot serve. A shard with other settings that was never told what it owns is what
   // an index left that did not come about, and is replaced.

@@ -36,12 +36,12 @@ class NodeFolderTest : public testing::Test {
 
 TEST_F(NodeFolderTest, AnIndexThatWasMadeIsThereAfterARestart) {
   const rpc::ServedIndex papers{.name = "papers", .settings = settings("none")};
-  EXPECT_EQ(node_->find("papers").error().code, Code::kNotFound);
+  EXPECT_EQ(node_->find("papers", {}).error().code, Code::kNotFound);
   ASSERT_TRUE(node_->create(papers).ok());
   EXPECT_TRUE(node_->create(papers).ok());  // again, as after an answer that was lost
-  EXPECT_TRUE(node_->find("papers").ok());
+  EXPECT_TRUE(node_->find("papers", {}).ok());
   reopen();  // as after a kill
-  EXPECT_TRUE(node_->find("papers").ok());
+  EXPECT_TRUE(node_->find("papers", {}).ok());
   EXPECT_THAT(*node_->list(), testing::ElementsAre(papers));
   EXPECT_TRUE(node_->step().ok());
   EXPECT_TRUE(node_->close().ok());
@@ -53,7 +53,7 @@ TEST_F(NodeFolderTest, IndexesThatANodeCannotServeAreRefused) {
   EXPECT_EQ(failure({.name = "papers", .settings = settings("corpus")}), Code::kFailedPrecondition);
   ASSERT_TRUE(node_->create({.name = "papers", .settings = settings("none")}).ok());
   const router::AssignRequest owns{.owners = {{.epoch = 1, .owned = true}}};
-  ASSERT_TRUE((*node_->find("papers"))->serve(owns, {}).ok());
+  ASSERT_TRUE((*node_->find("papers", {}))->serve(owns, {}).ok());
   EXPECT_EQ(failure({.name = "papers", .settings = settings("", 8)}), Code::kFailedPrecondition);
   reopen();
   EXPECT_EQ(node_->list()->size(), 1U);

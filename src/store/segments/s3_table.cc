@@ -32,7 +32,7 @@ Result<std::unique_ptr<SegmentTable>> open_s3_table(const S3StoreOptions& option
   // The client's own random numbers come from the seed too.
   table.seed = mix64(options.seed + 1);
   auto opened = SegmentTable::open(
-      open_s3_bucket(client_of(options), fmt::format("{}{}/", options.prefix, name)), table,
+      cloud::open_s3_objects(client_of(options), fmt::format("{}{}/", options.prefix, name)), table,
       description);
   if (!opened) return with_context(place_of(options, name), opened.error());
   return opened;

@@ -28,7 +28,7 @@ std::vector<cloud::ByteRange> ranges_of(std::uint64_t begin, std::uint64_t end,
 
 }  // namespace
 
-Segment::Segment(Bucket& bucket, SegmentCache& cache, SegmentInfo info)
+Segment::Segment(cloud::ObjectStore& bucket, SegmentCache& cache, SegmentInfo info)
     : bucket_(bucket), cache_(cache), info_(std::move(info)) {}
 
 Error Segment::damaged() const {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/segments/bucket.h"
+#include "cloud/object_store.h"
 #include "store/segments/segment_cache.h"
 #include "store/segments/segment_format.h"
 
@@ -25,7 +25,7 @@ namespace kin::store {
 // segment.
 class Segment {
  public:
-  Segment(Bucket& bucket, SegmentCache& cache, SegmentInfo info);
+  Segment(cloud::ObjectStore& bucket, SegmentCache& cache, SegmentInfo info);
 
   const SegmentInfo& info() const { return info_; }
 
@@ -55,7 +55,7 @@ class Segment {
   Result<Blocks> blocks_in_pieces(const SegmentTail& tail, std::span<const std::size_t> wanted);
   Error damaged() const;
 
-  Bucket& bucket_;
+  cloud::ObjectStore& bucket_;
   SegmentCache& cache_;
   const SegmentInfo info_;
   std::mutex mutex_;  // guards the following; held while the segment is fetched

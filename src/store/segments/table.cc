@@ -16,21 +16,13 @@ namespace {
 constexpr std::size_t kOneRequestBytes = 8 << 20;
 constexpr int kFetchedAtOnce = 8;  // segments
 
-cloud::S3Client::Source source_of(const std::string& bytes) {
-  return [&bytes, at = std::size_t{0}](std::span<char> into) mutable -> Result<std::size_t> {
-    const std::size_t count = bytes.copy(into.data(), into.size(), at);
-    at += count;
-    return count;
-  };
-}
-
 }  // namespace
 
 Joined join_newest(std::string_view, std::vector<std::string> values) {
   return {.value = std::move(values.back())};
 }
 
-SegmentTable::SegmentTable(std::unique_ptr<Bucket> bucket, const TableOptions& options)
+SegmentTable::SegmentTable(std::unique_ptr<cloud::ObjectStore> bucket, const TableOptions& options)
     : bucket_(std::move(bucket)),
       options_(options),
       cache_(options.disk == nullptr ? system_disk() : *options.disk, options.cache_folder,
@@ -38,7 +30,7 @@ SegmentTable::SegmentTable(std::unique_ptr<Bucket> bucket, const TableOptions& o
       random_(options.seed) {}
 
 Result<std::unique_ptr<SegmentTable>> SegmentTable::open(
-    std::unique_ptr<Bucket> bucket, const TableOptions& options,
+    std::unique_ptr<cloud::ObjectStore> bucket, const TableOptions& options,
     const std::optional<std::string>& description) {
   std::unique_ptr<SegmentTable> table(new SegmentTable(std::move(bucket), options));
   KIN_TRY(ViewPtr view, table->refresh());
@@ -214,7 +206,7 @@ Status TableChange::upload(const TableView& view) {
   while (!created) {
     info.name = segment_name(table_.options_.clock->now(), table_.random());
     if (bytes.size() > kOneRequestBytes) {
-      KIN_RETURN_IF_ERROR(table_.bucket_->upload(info.name, source_of(bytes)));
+      KIN_RETURN_IF_ERROR(table_.bucket_->upload(info.name, cloud::source_of(bytes)));
       created = true;
     } else {
       KIN_TRY(created, table_.bucket_->create(info.name, bytes));

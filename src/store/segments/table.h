@@ -29,7 +29,7 @@
 #include "base/disk.h"
 #include "base/random.h"
 #include "base/result.h"
-#include "store/segments/bucket.h"
+#include "cloud/object_store.h"
 #include "store/segments/manifest.h"
 #include "store/segments/segment.h"
 
@@ -69,7 +69,7 @@ class SegmentTable {
   // Opens the table; makes one with `description` if there is none. Without a description:
   // kNotFound if there is none. Reads one manifest, and no segment. kFailedPrecondition for a new
   // table on a server that ignores If-None-Match.
-  static Result<std::unique_ptr<SegmentTable>> open(std::unique_ptr<Bucket> bucket,
+  static Result<std::unique_ptr<SegmentTable>> open(std::unique_ptr<cloud::ObjectStore> bucket,
                                                     const TableOptions& options,
                                                     const std::optional<std::string>& description);
 
@@ -110,7 +110,7 @@ class SegmentTable {
  private:
   friend class TableChange;
   friend class Upkeep;
-  SegmentTable(std::unique_ptr<Bucket> bucket, const TableOptions& options);
+  SegmentTable(std::unique_ptr<cloud::ObjectStore> bucket, const TableOptions& options);
 
   // Creates the first manifest, unless another worker does.
   Status make(const std::string& description);
@@ -121,7 +121,7 @@ class SegmentTable {
   Result<bool> publish(const TableView& view, TableManifest next);
   std::uint64_t random();
 
-  const std::unique_ptr<Bucket> bucket_;
+  const std::unique_ptr<cloud::ObjectStore> bucket_;
   const TableOptions options_;
   SegmentCache cache_;
   mutable std::mutex mutex_;

@@ -30,9 +30,9 @@ struct Traffic {
 };
 
 // Passes everything on to the bucket of a server.
-class WatchedBucket final : public Bucket {
+class WatchedBucket final : public cloud::ObjectStore {
  public:
-  WatchedBucket(std::unique_ptr<Bucket> bucket, Traffic& traffic)
+  WatchedBucket(std::unique_ptr<cloud::ObjectStore> bucket, Traffic& traffic)
       : bucket_(std::move(bucket)), traffic_(traffic) {}
 
   Result<std::optional<std::string>> get(const std::string& name) override {
@@ -53,7 +53,7 @@ class WatchedBucket final : public Bucket {
     }
     return bucket_->create(name, std::move(bytes));
   }
-  Status upload(const std::string& name, const cloud::S3Client::Source& source) override {
+  Status upload(const std::string& name, const cloud::ObjectSource& source) override {
     KIN_RETURN_IF_ERROR(pass());
     return bucket_->upload(name, source);
   }
@@ -81,7 +81,7 @@ class WatchedBucket final : public Bucket {
     return Done{};
   }
 
-  const std::unique_ptr<Bucket> bucket_;
+  const std::unique_ptr<cloud::ObjectStore> bucket_;
   Traffic& traffic_;
 };
 
@@ -89,9 +89,9 @@ using Model = std::map<std::string, std::string>;
 
 class SegmentTableTest : public testing::Test {
  protected:
-  std::unique_ptr<Bucket> bucket() {
+  std::unique_ptr<cloud::ObjectStore> bucket() {
     const S3StoreOptions options = area_.options({}, clock_);
-    return open_s3_bucket(
+    return cloud::open_s3_objects(
         std::make_unique<cloud::S3Client>(options.cloud, options.bucket, clock_, ++seed_),
         options.prefix);
   }

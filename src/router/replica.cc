@@ -1,0 +1,218 @@
+#include "router/replica.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "router/log_terms.h"
+#include "router/shard_map.h"
+
+namespace kin::router {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The copy that may write a term of the log. A copy takes a term once.
+Hash128 writer_of(const LeaseHolder& self, std::uint64_t term) {
+  std::string bytes;
+  append_le(bytes, self.holder);
+  append_le(bytes, term);
+  return hash128(bytes);
+}
+
+}  // namespace
+
+Replica::Replica(ShardHost& host, LogShipper& shipper, MetaStore& meta,
+                 cloud::ObjectStore& objects, ReplicaOptions options)
+    : host_(host),
+      shipper_(shipper),
+      meta_(meta),
+      objects_(objects),
+      options_(std::move(options)),
+      lease_(meta, lease_key(options_.index, options_.identity), options_.self, options_.lease) {}
+
+Result<StepOutcome> Replica::step_lease() {
+  KIN_TRY(const StepOutcome outcome, lease_.step());
+  if (lease_.is_lost() || phase() == Phase::kLost || !lease_.may_take()) return outcome;
+  const auto& seen = lease_.seen();
+  // The state of an owner is worth something as long as no other copy was the owner since. A copy
+  // takes over what somebody else had, and only when it does not lag far behind.
+  const bool others = seen && seen->holder != options_.self.holder;
+  const bool takes = options_.was_owner ? !others : seen.has_value() && is_current();
+  if (options_.was_owner && others) return lose();
+  if (!takes) return StepOutcome::not_before(now() + options_.lease.renew);
+  KIN_TRY([[maybe_unused]] const bool taken, lease_.take());
+  return StepOutcome::worked();
+}
+
+bool Replica::is_current() const {
+  // A copy that cannot read the log cannot take over.
+  return is_current_.load() &&
+         now() - current_at_.load() <= options_.lease.length + options_.lease.margin;
+}
+
+Result<StepOutcome> Replica::step_log() {
+  if (lease_.is_lost() || shipper_.is_deposed()) return lose();
+  switch (phase()) {
+    case Phase::kStarting: return start();
+    case Phase::kFollowing: return follow();
+    case Phase::kSealing: return seal();
+    case Phase::kEntering: return enter_map();
+    case Phase::kBeginning: return begin_term();
+    case Phase::kOwning: return shipper_.step();
+    case Phase::kLost: return StepOutcome::idle();
+  }
+  KIN_UNREACHABLE();
+}
+
+StepOutcome Replica::lose() {
+  phase_ = Phase::kLost;
+  return StepOutcome::idle();
+}
+
+Result<StepOutcome> Replica::start() {
+  if (!options_.was_owner) {
+    KIN_TRY(const auto applied, host_.shipped_position());
+    LogPosition position = applied.value_or(LogPosition{});
+    // The last object is read again: a seal tells where the log goes on.
+    if (position.number > 0) --position.number;
+    reader_.emplace(objects_, position);
+    phase_ = Phase::kFollowing;
+    return StepOutcome::worked();
+  }
+  if (!lease_.is_held()) return StepOutcome::not_before(now() + options_.poll);
+  phase_ = Phase::kSealing;
+  return StepOutcome::worked();
+}
+
+Result<StepOutcome> Replica::follow() {
+  if (lease_.is_held()) {
+    phase_ = Phase::kSealing;
+    return StepOutcome::worked();
+  }
+  const SteadyTime asked = now();
+  KIN_TRY(const bool applied, apply_next());
+  if (applied) return StepOutcome::worked();
+  // Everything that was in the log when it was asked is here.
+  current_at_ = asked;
+  is_current_ = true;
+  return StepOutcome::not_before(now() + options_.poll);
+}
+
+Result<bool> Replica::apply_next() {
+  KIN_TRY(const auto object, reader_->next());
+  if (!object) return false;
+  follows_.reset();
+  if (object->kind == LogObject::Kind::kSeal) follows_ = object->next_term;
+  KIN_RETURN_IF_ERROR(host_.apply_shipped(*object));
+  return true;
+}
+
+Result<std::optional<LogPosition>> Replica::end_of_log() {
+  if (reader_) return follows_ ? std::optional(LogPosition{*follows_, 0})
+                               : std::optional(reader_->position());
+  KIN_TRY(const LogEnd end, find_end(objects_));
+  if (end.term == 0) return std::optional<LogPosition>();
+  if (end.seal) return std::optional(LogPosition{end.seal->next_term, 0});
+  return std::optional(end.last);
+}
+
+Result<StepOutcome> Replica::seal() {
+  term_ = lease_.term();
+  writer_ = writer_of(options_.self, term_);
+  if (reader_) {
+    KIN_TRY(const bool applied, apply_next());
+    if (applied) return StepOutcome::worked();
+  }
+  if (!sealed_) {
+    KIN_TRY(const auto after, end_of_log());
+    if (after) {
+      KIN_TRY(const Sealed sealed, seal_term(objects_, *after, term_, writer_,
+                                             options_.lease.clock->now()));
+      if (!sealed.ours && sealed.next_term >= term_) return lose();
+      // An earlier take-over came so far. Its term, if it began, is read and sealed in its turn.
+      if (!sealed.ours) {
+        if (follows_) follows_ = sealed.next_term;
+        return StepOutcome::worked();
+      }
+    }
+    sealed_ = after.value_or(LogPosition{});
+    return StepOutcome::worked();
+  }
+  // The log was read to its end after it was sealed.
+  phase_ = Phase::kEntering;
+  return StepOutcome::worked();
+}
+
+Result<StepOutcome> Replica::enter_map() {
+  KIN_TRY(const auto value, meta_.get(map_key(options_.index)));
+  if (value) {
+    KIN_TRY(const ShardMap map, decode_shard_map(value->bytes));
+    if (const auto place = map.place_of(options_.identity)) {
+      if (map.term_of(*place) > term_) return lose();
+      const bool moved = map.shards[*place] != options_.self.address;
+      if (map.term_of(*place) < term_ && (reader_ || moved)) {
+        // What was written is read again: an error leaves open whether it was.
+        KIN_TRY([[maybe_unused]] const auto written,
+                meta_.swap(map_key(options_.index), value->revision,
+                           encode(taken_over(map, *place, options_.self.address, term_))));
+        return StepOutcome::worked();
+      }
+      assignment_ = map.assignment_of(*place);
+    }
+  }
+  phase_ = Phase::kBeginning;
+  return StepOutcome::worked();
+}
+
+Result<StepOutcome> Replica::begin_term() {
+  LogTerm term{.term = term_, .writer = writer_, .owner = options_.self.address};
+  if (reader_) term.base = reader_->position();
+  if (!begun_) {
+    shipper_.set_copy(false);
+    const Status begun = shipper_.begin(term);
+    if (!begun.ok() && begun.error().code == Code::kFailedPrecondition) return lose();
+    KIN_RETURN_IF_ERROR(begun);
+    begun_ = true;
+  }
+  if (options_.keep_owner) KIN_RETURN_IF_ERROR(options_.keep_owner());
+  if (reader_) KIN_RETURN_IF_ERROR(host_.become_owner());
+  if (!assignment_.owners.empty()) KIN_RETURN_IF_ERROR(host_.assign(assignment_));
+  phase_ = Phase::kOwning;
+  return StepOutcome::worked();
+}
+
+Standing Replica::standing() const {
+  using Role = Standing::Role;
+  switch (phase()) {
+    case Phase::kOwning:
+      if (shipper_.is_deposed()) return {.role = Role::kNobody, .why = "another node took it over"};
+      if (!lease_.is_valid()) return {.role = Role::kNobody, .why = "its lease is over"};
+      return {};
+    case Phase::kFollowing:
+      if (!is_current_.load()) return {.role = Role::kNobody, .why = "its copy is not complete yet"};
+      return {.role = Role::kFollower,
+              .behind = std::chrono::ceil<milliseconds>(now() - current_at_.load())};
+    case Phase::kStarting: return {.role = Role::kNobody, .why = "it has just been started"};
+    case Phase::kSealing:
+    case Phase::kEntering:
+    case Phase::kBeginning:
+      return {.role = Role::kNobody, .why = "it is taking it over"};
+    case Phase::kLost: return {.role = Role::kNobody, .why = "another node took it over"};
+  }
+  KIN_UNREACHABLE();
+}
+
+std::string_view name_of(Replica::Phase phase) {
+  switch (phase) {
+    case Replica::Phase::kStarting: return "starting";
+    case Replica::Phase::kFollowing: return "following";
+    case Replica::Phase::kSealing: return "sealing";
+    case Replica::Phase::kEntering: return "entering";
+    case Replica::Phase::kBeginning: return "beginning";
+    case Replica::Phase::kOwning: return "owning";
+    case Replica::Phase::kLost: return "lost";
+  }
+  KIN_UNREACHABLE();
+}
+
+}  // namespace kin::router

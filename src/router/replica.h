@@ -1,0 +1,112 @@
+// One copy of a shard on a node: the owner, or a follower that takes over when the owner is gone.
+//
+//   Replica replica(host, shipper, meta, objects, options);
+//   host.ask_standing([&] { return replica.standing(); });
+//   ... one thread: replica.step_lease(), another one: replica.step_log() ...
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "base/step.h"
+#include "cloud/object_store.h"
+#include "router/lease.h"
+#include "router/log_reader.h"
+#include "router/log_shipper.h"
+#include "router/meta_store.h"
+#include "router/shard_host.h"
+
+namespace kin::router {
+
+struct ReplicaOptions {
+  std::string index = {};
+  Hash128 identity = {};  // of the shard
+  LeaseHolder self = {};
+  // The folder holds the state of the owner, as the last process left it. If another copy owned the
+  // shard since, that state is given up.
+  bool was_owner = false;
+  // Records durably that the folder holds the state of the owner from now on.
+  std::function<Status()> keep_owner = {};
+  LeaseOptions lease = {};
+  std::chrono::nanoseconds poll = std::chrono::milliseconds{200};  // of a follower, for the log
+};
+
+// What a take-over does, each step of which may be repeated, also by another copy in a later term:
+// the lease is swapped to the next term; the old term of the log is sealed and applied to its end;
+// the map gives the shard's partitions to this copy, from a new epoch on; the new term of the log
+// begins. Only then does the copy answer, and only while its lease is valid.
+//
+// step_lease() and step_log() each belong to one thread, and may block on the meta store and the
+// object store; everything else is thread-safe. What it is given outlives it.
+class Replica {
+ public:
+  enum class Phase : std::uint8_t {
+    kStarting,   // it is not known yet who owns the shard
+    kFollowing,  // applies the log of the owner
+    kSealing,    // has the lease; ends the old term of the log and applies it to its end
+    kEntering,   // enters its address in the map
+    kBeginning,  // begins the new term of the log
+    kOwning,
+    kLost  // another copy took over: the folder must be restored before it follows
+  };
+
+  // `objects` are those of the shard (router/shipped_log.h).
+  Replica(ShardHost& host, LogShipper& shipper, MetaStore& meta, cloud::ObjectStore& objects,
+          ReplicaOptions options);
+
+  // Renews, watches or takes the lease. Errors are those of the meta store: call again.
+  Result<StepOutcome> step_lease();
+  // Follows, takes over or ships, one piece at a time. Errors kUnavailable: call again. Others mean
+  // that the copy cannot go on by the log, and must be restored.
+  Result<StepOutcome> step_log();
+
+  Standing standing() const;
+  Phase phase() const { return phase_.load(); }
+  std::uint64_t term() const { return lease_.term(); }
+  const Lease& lease() const { return lease_; }
+
+ private:
+  Result<StepOutcome> start();
+  Result<StepOutcome> follow();
+  Result<StepOutcome> seal();
+  // The position after which the log is sealed; nothing if there is no log.
+  Result<std::optional<LogPosition>> end_of_log();
+  // Applies the next object. False if there is none yet.
+  Result<bool> apply_next();
+  Result<StepOutcome> enter_map();
+  Result<StepOutcome> begin_term();
+  StepOutcome lose();
+  bool is_current() const;
+  SteadyTime now() const { return options_.lease.clock->steady_now(); }
+
+  ShardHost& host_;
+  LogShipper& shipper_;
+  MetaStore& meta_;
+  cloud::ObjectStore& objects_;
+  const ReplicaOptions options_;
+  Lease lease_;
+  std::atomic<Phase> phase_{Phase::kStarting};
+  std::atomic<bool> is_current_{false};  // the end of the log was reached at least once
+  std::atomic<SteadyTime> current_at_{SteadyTime::min()};  // when that was seen last
+
+  // Of step_log().
+  std::optional<LogReader> reader_;  // nothing: the state of the owner is in the folder
+  std::optional<std::uint64_t> follows_;  // the term after the seal that was read last
+  std::optional<LogPosition> sealed_;     // by this copy
+  bool begun_ = false;                    // the term of the log
+  std::uint64_t term_ = 0;
+  Hash128 writer_ = {};
+  AssignRequest assignment_;
+};
+
+// For people: "following".
+std::string_view name_of(Replica::Phase phase);
+
+}  // namespace kin::router
