@@ -13,6 +13,7 @@
 #include "app/meaning.h"
 #include "base/ascii.h"
 #include "base/json_writer.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "bench/measure.h"
 #include "bench/stories/tune.h"
@@ -135,7 +136,9 @@ LabelledSet many_headlines(const LabelledSet& headlines, std::uint64_t count) {
 void measure_many(const LabelledSet& headlines, std::uint64_t count, const Model& model,
                   StoriesFigures& figures) {
   const LabelledSet many = many_headlines(headlines, count);
-  const std::size_t before = mallinfo2().uordblks;
+  // Resident memory, because large arrays are not the allocator's.
+  malloc_trim(0);
+  const std::uint64_t before = resident_bytes();
   stories::Grouper grouper({}, model);
   std::vector<std::uint64_t> groups;
   std::vector<std::uint64_t> labels;
@@ -154,7 +157,8 @@ void measure_many(const LabelledSet& headlines, std::uint64_t count, const Model
       std::ranges::replace(groups, number(change.other), number(change.story));
   }
   figures.many_agreement = stories::measure_agreement(groups, labels);
-  figures.story_bytes = static_cast<double>(mallinfo2().uordblks - before) /
+  malloc_trim(0);
+  figures.story_bytes = static_cast<double>(resident_bytes() - before) /
                         static_cast<double>(grouper.open_stories());
 }
 

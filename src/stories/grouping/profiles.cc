@@ -89,11 +89,13 @@ void Profiles::make_room(std::uint32_t slot, TermId term) {
   if (profiles_.size() <= slot) {
     profiles_.resize(slot + 1);
     seats_.resize(slot + 1);
+    filters_.resize(slot + 1);
   }
   if (postings_.size() <= index(term)) postings_.resize(index(term) + 1);
 }
 
 void Profiles::set_posting(std::uint32_t slot, const ProfileTerm& part) {
+  filters_[slot].add(part.term);
   Postings& list = postings_[index(part.term)];
   auto at = list.end();
   // New stories mostly have the highest slot.
@@ -131,6 +133,10 @@ void Profiles::add(std::uint32_t slot, const Features& features, double length,
   if (profile.terms.empty()) profile.terms.reserve(features.terms.size());
   const bool is_large = profile.terms.size() > kMeasuredTerms;
   double square = profile.length * profile.length;
+  for (const ItemTerm& item : features.terms) {
+    const Postings& list = postings_[index(item.term)];
+    if (!list.empty()) __builtin_prefetch(&list.back(), 1);
+  }
   for (const ItemTerm& item : features.terms) {
     auto at = std::ranges::lower_bound(profile.terms, item.term, {}, &ProfileTerm::term);
     if (at == profile.terms.end() || at->term != item.term)
@@ -212,6 +218,7 @@ void Profiles::clear(std::uint32_t slot) {
   if (slot >= profiles_.size()) return;
   for (const ProfileTerm& part : profiles_[slot].terms) erase_posting(slot, part.term);
   profiles_[slot] = {};
+  filters_[slot] = {};
   note(slot);
 }
 
@@ -241,8 +248,8 @@ void Profiles::visit(const Query::Part& part) {
 // Adds the parts that were not visited. False as soon as the profile is out of reach.
 bool Profiles::look_up(const Query& query, const Reach& reach, std::size_t skipped,
                        Match& match) const {
-  const Profile& profile = profiles_[match.slot];
-  const double scale = 1 / (query.length * profile.length);
+  const Seat& seat = seats_[match.slot];
+  const double scale = 1 / (query.length * seat.length);
   double square = rest_square_;
   double evidence = rest_evidence_;
   // From the rarest on: without it most profiles are out of reach.
@@ -254,10 +261,11 @@ bool Profiles::look_up(const Query& query, const Reach& reach, std::size_t skipp
     const Query::Part& part = *order_[left - 1].part;
     square -= part.square;
     evidence -= part.evidence;
-    const ProfileTerm* found = profile.find(part.term);
+    if (!filters_[match.slot].may_have(part.term)) continue;
+    const ProfileTerm* found = profiles_[match.slot].find(part.term);
     if (found == nullptr) continue;
     match.product += part.product * found->sum;
-    match.evidence += evidence_of(part.evidence, found->count, profile.members);
+    match.evidence += evidence_of(part.evidence, found->count, seat.members);
   }
 }
 
@@ -336,14 +344,10 @@ void Profiles::keep_best(const Accepts& accepts) {
   }
 }
 
-// The first cache lines that look_up() reads of each profile.
-void Profiles::prefetch_profiles() const {
-  for (const Bound& bound : kept_) __builtin_prefetch(&profiles_[bound.match.slot]);
+void Profiles::prefetch_filters() const {
   for (const Bound& bound : kept_) {
-    const auto& terms = profiles_[bound.match.slot].terms;
-    // A binary search begins in the middle.
-    for (const std::size_t quarter : {2, 1, 3})
-      __builtin_prefetch(terms.data() + terms.size() * quarter / 4);
+    __builtin_prefetch(&filters_[bound.match.slot]);
+    __builtin_prefetch(&seats_[bound.match.slot]);
   }
 }
 
@@ -357,7 +361,7 @@ std::span<const Profiles::Match> Profiles::near(const Query& query, const Reach&
   for (std::size_t i = skipped; i < order_.size(); ++i) visit(*order_[i].part);
   collect(query, reach);
   keep_best(accepts);
-  if (skipped > 0) prefetch_profiles();
+  if (skipped > 0) prefetch_filters();
   for (Bound& bound : kept_) {
     if (look_up(query, reach, skipped, bound.match)) found_.push_back(bound.match);
   }

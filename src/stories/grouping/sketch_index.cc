@@ -17,18 +17,21 @@ constexpr std::size_t kMostCompared = 64;
 
 SketchIndex::Row SketchIndex::row_of(ItemId item, const Signature& signature) {
   Row row{.item = item, .bands = {}};
-  for (std::size_t i = 0; i < kSketchHashes; ++i) row.bands[i / kRows].part[i % kRows] = signature[i];
+  for (std::size_t i = 0; i < kSketchHashes; ++i)
+    row.bands[i / kRows].part[i % kRows] = signature[i];
   return row;
 }
 
 Signature SketchIndex::signature_of(const Row& row) {
   Signature signature{};
-  for (std::size_t i = 0; i < kSketchHashes; ++i) signature[i] = row.bands[i / kRows].part[i % kRows];
+  for (std::size_t i = 0; i < kSketchHashes; ++i)
+    signature[i] = row.bands[i / kRows].part[i % kRows];
   return signature;
 }
 
 std::size_t SketchIndex::bucket(const Band& band, std::uint32_t number) const {
-  return hash64(as_bytes_view(std::span<const std::uint32_t>(band.part)), number) & (heads_.size() - 1);
+  const std::span<const std::uint32_t> part(band.part);
+  return hash64(as_bytes_view(part), number) & (heads_.size() - 1);
 }
 
 std::uint32_t SketchIndex::take_row() {
