@@ -54,6 +54,7 @@ class RecordMaker {
   // How many records from the first on have `most` bytes, or more with the last of them; nothing if
   // all have fewer. Call fill() before; records are looked at once.
   std::optional<std::size_t> count_of(std::size_t most) {
+    if (most == 0) return std::nullopt;  // a caller of an older version has no limit
     for (; measured_ < records_.size(); ++measured_) {
       bytes_ += size_of(records_[measured_]);
       if (bytes_ >= most) return measured_ + 1;
@@ -192,7 +193,8 @@ class LogReader {
     KIN_RETURN_IF_ERROR(maker_.fill());
     const auto count = maker_.count_of(request_.bytes);
     if (!count) return false;
-    const auto last = std::ranges::lower_bound(ends, *count, {}, &std::pair<std::size_t, Lsn>::first);
+    using End = std::pair<std::size_t, Lsn>;
+    const auto last = std::ranges::lower_bound(ends, *count, {}, &End::first);
     maker_.keep_first(last->first);
     page.up_to = last->second;
     return true;

@@ -1,4 +1,4 @@
-// Which partitions to move so that shards have about as much of them, by any weight: entities, or work.
+// Which partitions to move so that shards are about equally heavy, by entities or by work.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct BalanceOptions {
 struct BalanceEffect {
   std::vector<double> before = {};  // by place in the map
   std::vector<double> after = {};
-  // The heaviest shard's weight as a multiple of the mean. Shards without partitions do not count; 1
-  // if there is no weight at all.
+  // The heaviest shard's weight as a multiple of the mean. Shards without partitions do not count.
+  // 1 if there is no weight at all.
   double skew_before = 1;
   double skew_after = 1;
 };
@@ -38,9 +38,9 @@ BalanceEffect effect_of(const ShardMap& map, const PartitionWeights& weights,
 // The map as it will be when these moves are done, as far as they can be planned for. Thread-safe.
 ShardMap with_moves(ShardMap map, const std::vector<Move>& moves);
 
-// Moves from the heaviest shard to the lightest, one after another. No move makes the heavier of its
-// two shards heavier than the heaviest was, and no partition moves twice. A shard without partitions
-// gets none: it was drained, or is about to be filled by plan_split(). Thread-safe.
+// Moves from the heaviest shard to the lightest, one after another. No move makes the heavier of
+// its two shards heavier than the heaviest was, and no partition moves twice. A shard without
+// partitions gets none: it was drained, or is about to be filled by plan_split(). Thread-safe.
 std::vector<NewMove> plan_balance(const ShardMap& map, const PartitionWeights& weights,
                                   const BalanceOptions& options = {});
 

@@ -51,7 +51,8 @@ TEST(Balance, AMoveThatGainsLittleIsNotMade) {
 TEST(Balance, FixedPartitionsStayAndPlansAreLimited) {
   const auto weights = weights_of({10, 10, 10, 10, 0, 0, 0, 0});
   const ShardMap map = map_of(2, 8);
-  for (const NewMove& one : plan_balance(map, weights, {.fixed = {PartitionId{0}, PartitionId{1}}}))
+  const Partitions fixed{PartitionId{0}, PartitionId{1}};
+  for (const NewMove& one : plan_balance(map, weights, {.fixed = fixed}))
     EXPECT_GE(static_cast<std::uint32_t>(one.partition), 2U);
   EXPECT_EQ(plan_balance(map, weights, {.max_skew = 1, .most = 1}).size(), 1U);
 }
@@ -59,7 +60,8 @@ TEST(Balance, FixedPartitionsStayAndPlansAreLimited) {
 TEST(Balance, AShardWithoutPartitionsGetsNone) {
   ShardMap map = map_of(2, 4);
   map.shards.emplace_back("drained");
-  for (const NewMove& one : plan_balance(map, weights_of({90, 80, 1, 1}))) EXPECT_EQ(one.target, 1U);
+  for (const NewMove& one : plan_balance(map, weights_of({90, 80, 1, 1})))
+    EXPECT_EQ(one.target, 1U);
 }
 
 TEST(Balance, AMoveThatIsUnderWayCountsAsDone) {

@@ -35,7 +35,8 @@ Result<std::vector<NewMove>> plan_drain(const ShardMap& map, std::uint32_t shard
     return other != shard && (empty || loads[other].second > 0);
   };
   bool empty = true;
-  for (std::uint32_t other = 0; other < loads.size(); ++other) empty = empty && !takes(other, false);
+  for (std::uint32_t other = 0; other < loads.size(); ++other)
+    empty = empty && !takes(other, false);
   std::vector<NewMove> moves;
   for (const index::PartitionId partition : leaving) {
     std::optional<std::uint32_t> least;

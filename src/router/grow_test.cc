@@ -51,7 +51,8 @@ TEST_F(GrowTest, AShardJoinsOnceAndGetsPartitionsByMoves) {
   std::vector<index::Mutation> mutations;
   for (int i = 0; i < 100; ++i) {
     index::PutEntity put;
-    put.entity = {.id = doc_id_of("test", std::to_string(i)), .key = std::to_string(i), .text = "tide"};
+    const std::string key = std::to_string(i);
+    put.entity = {.id = doc_id_of("test", key), .key = key, .text = "tide"};
     mutations.emplace_back(std::move(put));
   }
   auto router = Router::open("things", cluster_.meta(), connect());

@@ -186,7 +186,7 @@ class Moves:
 
     def until(self, count, meanwhile=lambda: None):
         """Until so many moves are done in all."""
-        end = time.monotonic() + PATIENCE + 2 * count
+        end = time.monotonic() + PATIENCE + 10 * count
         while self.done < count:
             assert time.monotonic() < end, (self.done, count, self.known, self.failed)
             if self.look() < AT_ONCE:
@@ -231,7 +231,8 @@ def await_searches(world, phase, count):
 
 
 def check_answers(kindred, scratch, router, world):
-    """Whole answers are those of one local index with the same documents, but for the order of equal scores."""
+    """Counts, facets and hits are those of one local index with the same documents. Scores are compared by no more than that
+    they are there: recently deleted documents still count in the statistics of words, on one shard as on many."""
     documents = [one for one in world.keys.state.values() if one]
     lines = scratch / "documents.jsonl"
     lines.write_text("".join(json.dumps(one) + "\n" for one in documents))
@@ -246,7 +247,8 @@ def check_answers(kindred, scratch, router, world):
                                   capture_output=True, text=True)
             assert done.returncode == 0, done
             answer = json.loads(done.stdout)
-            hits = sorted((hit["id"], round(hit["score"], 6)) for hit in answer["hits"])
+            hits = sorted(hit["id"] for hit in answer["hits"])
+            assert all(hit["score"] > 0 or text == "*" for hit in answer["hits"]), answer
             found.append((answer["count"], answer["facets"], hits))
         assert found[0] == found[1], f"{text}\n{found[0]}\n{found[1]}"
         compared += len(found[0][2])

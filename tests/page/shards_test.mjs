@@ -21,7 +21,7 @@ function write(folder, name, text) {
 async function options(folder) {
   nodes.push(...(await startNodes(folder, ['node-a', 'node-b'])));
   // So slow that a copy can be looked at.
-  return ['--token-file', write(folder, 'token', `${token}\n`), '--move-rate', '500', '--move-grace', '0', ...nodeOptions(nodes)];
+  return ['--token-file', write(folder, 'token', `${token}\n`), '--move-rate', '150', '--move-grace', '0', ...nodeOptions(nodes)];
 }
 
 try {
@@ -72,7 +72,7 @@ try {
         const address = (node) => `127.0.0.1:${node.port}`;
         run('shards', 'move', 'papers', '0', '1', '--to', address(nodes[1]));
         await page.getByRole('heading', { name: 'Moves' }).waitFor();
-        await page.getByText('Partition 0:').waitFor();
+        await page.locator('li', { hasText: 'Partition 0:' }).waitFor();
         await page.getByText(/documents · .* · [\d.,]+ [KM]?B\/s · \d+ s left/).first().waitFor();
         await page.getByRole('progressbar', { name: 'Copy of partition 0' }).waitFor();
         await it.shot(page, 'shards-moving');

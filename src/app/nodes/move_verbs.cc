@@ -98,8 +98,9 @@ std::string plan_table(const JsonValue& answer) {
 // How far a copy is: "1,200 of 5,000 entities, 12.1 MB, 8.0 MB/s, 12 s left".
 std::string progress_of(const JsonValue& move) {
   if (move["entities"].is_null()) return {};
-  std::string text = fmt::format("{}{} entities, {}", whole(move["entities"]),
-                                 move["of"].is_null() ? "" : fmt::format(" of {}", whole(move["of"])),
+  const std::string of =
+      move["of"].is_null() ? std::string() : fmt::format(" of {}", whole(move["of"]));
+  std::string text = fmt::format("{}{} entities, {}", whole(move["entities"]), of,
                                  format_bytes(whole(move["bytes"])));
   if (real(move["bytes_per_second"]) > 0)
     text += fmt::format(", {}/s", format_bytes(whole(move["bytes_per_second"])));
@@ -183,7 +184,8 @@ Result<int> run_plan(const MoveArguments& arguments, const CLI::App& verb, std::
                      std::string body) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
-  KIN_TRY(const std::string answer, (*api)->post(moves_path(arguments.name, below), std::move(body)));
+  KIN_TRY(const std::string answer,
+          (*api)->post(moves_path(arguments.name, below), std::move(body)));
   KIN_TRY(const JsonValue json, data::parse_json(answer));
   std::set<std::uint64_t> begun;
   for (const JsonValue& one : json["plan"]["moves"].items()) begun.insert(whole(one["partition"]));
@@ -275,7 +277,9 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   };
   CLI::App* move = add_verb("move", "Move partitions of an index to another of its nodes");
   move->add_option("PARTITION", arguments->partitions, "Numbers of partitions")->required();
-  move->add_option("--to", arguments->to, "The node that gets them")->type_name("HOST:PORT")->required();
+  move->add_option("--to", arguments->to, "The node that gets them")
+      ->type_name("HOST:PORT")
+      ->required();
   add_plan_flags(*move, *arguments);
   CLI::App* drain = add_verb("drain", "Move all partitions of a node to the others");
   drain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")->required();

@@ -250,7 +250,7 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                                            .grace = milliseconds{100},
                                            .patience = milliseconds{1'500},
                                            .yield = milliseconds{150},
-                                           .page = 3,
+                                           .page = options_.contended ? 50U : 3U,
                                            .removed = 3});
   return life;
 }

@@ -124,7 +124,11 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
   if (const auto* write = std::get_if<WriteRequest>(&request);
       write != nullptr && faults_.sabotage == Sabotage::kRefusesTooEarly) {
     auto reply = host_->serve(GetRequest{.partitions = write->partitions}, options);
-    if (reply.ok() && std::holds_alternative<Refused>(*reply)) return reply;
+    if (reply.ok() && std::holds_alternative<Refused>(*reply)) {
+      const auto applied = host_->shard().was_applied(write->id);
+      if (applied.ok() && *applied) simulation_.note(name_ + " refuses a write that it applied");
+      return reply;
+    }
   }
   if (faults_.sabotage == Sabotage::kServesOldReaders) {
     if (auto reply = serve_old_readers(request, options)) return std::move(*reply);

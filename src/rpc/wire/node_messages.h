@@ -44,7 +44,7 @@ KIN_MESSAGE(router::EdgeLists, EdgeLists, edges)
 
 KIN_MESSAGE(router::ListRequest, ListRequest, partition, after, limit, want)
 KIN_MESSAGE(index::ScanPage, ScanPage, entities, next)
-KIN_MESSAGE(index::LogRequest, LogRequest, after, partitions, limit)
+KIN_MESSAGE(index::LogRequest, LogRequest, after, partitions, limit, bytes)
 KIN_MESSAGE(router::ReadLogRequest, ReadLogRequest, log)
 KIN_MESSAGE(index::LogPage, LogPage, records, up_to)
 KIN_MESSAGE(router::DigestRequest, DigestRequest, partition)
