@@ -131,9 +131,15 @@ class Service final : public v1::Node::Service {
 
   router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call) {
     KIN_TRY(const auto host, indexes_.find(call.index));
-    return host->serve(call.request, {.map_epoch = call.map_epoch,
-                                      .shard = call.shard,
-                                      .deadline = steady_deadline(context, *options_.clock)});
+    const router::CallOptions how{.map_epoch = call.map_epoch,
+                                  .shard = call.shard,
+                                  .deadline = steady_deadline(context, *options_.clock)};
+    auto reply = host->serve(call.request, how);
+    // Who asks for the state of a shard wants to know it also while its log does not go on.
+    const bool is_held = !std::holds_alternative<router::HealthRequest>(call.request) &&
+                         !std::holds_alternative<router::StatsRequest>(call.request);
+    if (is_held) KIN_RETURN_IF_ERROR(indexes_.hold(host, how.deadline));
+    return reply;
   }
 
   // Ids that cannot be one of a router are ignored: they would spoil logs.
