@@ -6,6 +6,7 @@
 #include <span>
 
 #include "app/command.h"
+#include "app/nodes/backup_command.h"
 #include "app/remote_api.h"
 #include "base/memory.h"
 #include "data/json_value.h"
@@ -150,8 +151,10 @@ Command add_shards_command(CLI::App& app) {
   CLI::App* list = add_verb("list", "List the shards of all indexes, or of one");
   CLI::App* stats = add_verb("stats", "Show what the shards of an index hold");
   stats->get_option("NAME")->required();
-  return with_verbs(*verb, {{list, [=] { return run_list(*arguments, *list); }},
-                            {stats, [=] { return run_stats(*arguments, *stats); }}});
+  std::vector<Command> verbs{{list, [=] { return run_list(*arguments, *list); }},
+                             {stats, [=] { return run_stats(*arguments, *stats); }}};
+  for (Command& one : add_backup_verbs(*verb)) verbs.push_back(std::move(one));
+  return with_verbs(*verb, std::move(verbs));
 }
 
 }  // namespace kin::app
