@@ -66,8 +66,8 @@ void add_listen_flags(CLI::App& verb, ListenFlags& flags) {
       ->type_name("FILE");
 }
 
-void add_log_flag(CLI::App& verb, std::string& file) {
-  verb.add_option("--log", file,
+void add_log_flag(CLI::App& verb, std::string& file, const char* flag) {
+  verb.add_option(flag, file,
                   "Append a line of JSON about each request to this file; - is standard error")
       ->type_name("FILE");
 }

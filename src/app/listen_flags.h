@@ -25,7 +25,7 @@ struct ListenFlags {
 // --listen, --token-file, --tls-cert, --tls-key and --port-file.
 void add_listen_flags(CLI::App& verb, ListenFlags& flags);
 // --log, for the file of a log of requests.
-void add_log_flag(CLI::App& verb, std::string& file);
+void add_log_flag(CLI::App& verb, std::string& file, const char* flag = "--log");
 
 struct Listening {
   std::string address = {};

@@ -48,7 +48,46 @@ class S3Objects final : public ObjectStore {
   const std::string prefix_;
 };
 
+class ObjectsBelow final : public ObjectStore {
+ public:
+  ObjectsBelow(ObjectStore& objects, std::string prefix)
+      : objects_(objects), prefix_(std::move(prefix)) {}
+
+  Result<std::optional<std::string>> get(const std::string& name) override {
+    return objects_.get(prefix_ + name);
+  }
+  Result<std::vector<std::string>> get_ranges(const std::string& name,
+                                              std::span<const ByteRange> ranges) override {
+    return objects_.get_ranges(prefix_ + name, ranges);
+  }
+  Result<bool> create(const std::string& name, std::string bytes) override {
+    return objects_.create(prefix_ + name, std::move(bytes));
+  }
+  Status upload(const std::string& name, const ObjectSource& source) override {
+    return objects_.upload(prefix_ + name, source);
+  }
+  Result<std::vector<std::string>> list(const std::string& prefix, int most,
+                                        std::string& next) override {
+    KIN_TRY(auto names, objects_.list(prefix_ + prefix, most, next));
+    for (std::string& name : names) name.erase(0, prefix_.size());
+    return names;
+  }
+  Status remove(std::span<const std::string> names) override {
+    std::vector<std::string> all;
+    for (const std::string& name : names) all.push_back(prefix_ + name);
+    return objects_.remove(all);
+  }
+
+ private:
+  ObjectStore& objects_;
+  const std::string prefix_;
+};
+
 }  // namespace
+
+std::unique_ptr<ObjectStore> objects_below(ObjectStore& objects, std::string prefix) {
+  return std::make_unique<ObjectsBelow>(objects, std::move(prefix));
+}
 
 Result<std::vector<std::string>> list_all(ObjectStore& objects, const std::string& prefix) {
   std::vector<std::string> all;

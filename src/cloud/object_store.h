@@ -54,6 +54,9 @@ Result<std::vector<std::string>> list_all(ObjectStore& objects, const std::strin
 // The bytes of a string, as a source. `bytes` must outlive it.
 ObjectSource source_of(std::string_view bytes);
 
+// The objects of `objects` whose names begin with `prefix`, which is not part of their names. Borrows.
+std::unique_ptr<ObjectStore> objects_below(ObjectStore& objects, std::string prefix);
+
 class S3Client;
 // Objects of a bucket of S3 whose keys begin with `prefix`, which is not part of their names.
 std::unique_ptr<ObjectStore> open_s3_objects(std::unique_ptr<S3Client> client, std::string prefix);

@@ -201,6 +201,11 @@ LogShipper::Shipped LogShipper::shipped() const {
   return {.object = {term_.term, next_ - 1}, .batches = shipped_, .bytes = stats_.bytes};
 }
 
+bool LogShipper::has_gap_after(const LogPosition& object) const {
+  const std::lock_guard lock(mutex_);
+  return uncovered_ && *uncovered_ > object;
+}
+
 void LogShipper::covered(const LogPosition& from) {
   const std::lock_guard lock(mutex_);
   if (uncovered_ && from >= *uncovered_) uncovered_.reset();

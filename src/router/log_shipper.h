@@ -101,6 +101,8 @@ class LogShipper {
     std::uint64_t bytes = 0;  // of the term's objects
   };
   Shipped shipped() const;
+  // Whether the log has a gap after this object that no snapshot covers.
+  bool has_gap_after(const LogPosition& object) const;
   // A snapshot that was begun at `from` is complete.
   void covered(const LogPosition& from);
 

@@ -50,6 +50,18 @@ bool is_path(std::string_view path) {
          file.find('/') == std::string_view::npos && file != "." && file != "..";
 }
 
+// Removes the files that a checkpoint in `folder` left.
+Status remove_checkpoint(Disk& disk, const fs::path& folder) {
+  for (const char* name : {index::kTruthFolder, kDirectoryFolder}) {
+    KIN_TRY(const bool there, disk.exists(folder / name));
+    if (!there) continue;
+    KIN_TRY(const auto files, disk.list(folder / name));
+    for (const std::string& file : files)
+      KIN_RETURN_IF_ERROR(disk.remove(folder / name / file));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 std::uint64_t LogSnapshot::bytes() const {
@@ -64,6 +76,7 @@ std::string encode(const LogSnapshot& snapshot) {
   append_sized(out, snapshot.index);
   append_hash(out, snapshot.identity);
   append_sized(out, snapshot.settings);
+  append_sized(out, snapshot.owner);
   append_position(out, snapshot.from);
   append_position(out, snapshot.consistent);
   append_le(out, static_cast<std::int64_t>(snapshot.time.time_since_epoch().count()));
@@ -92,6 +105,7 @@ Result<LogSnapshot> decode_log_snapshot(std::string_view bytes) {
   LogSnapshot snapshot{.index = read_sized(in)};
   snapshot.identity = read_hash(in);
   snapshot.settings = read_sized(in);
+  snapshot.owner = read_sized(in);
   snapshot.from = read_position(in);
   snapshot.consistent = read_position(in);
   snapshot.time = WallTime{std::chrono::milliseconds{in.read<std::int64_t>()}};
@@ -165,9 +179,10 @@ Status LogSnapshots::begin() {
   making_ = {.index = options_.index,
              .identity = options_.identity,
              .settings = options_.settings,
+             .owner = options_.owner,
              .from = shipped.object};
   bytes_making_ = shipped.bytes;
-  KIN_RETURN_IF_ERROR(remove_folders(disk_, options_.work_folder));
+  KIN_RETURN_IF_ERROR(remove_checkpoint(disk_, options_.work_folder));
   KIN_RETURN_IF_ERROR(disk_.make_folder(options_.work_folder));
   KIN_RETURN_IF_ERROR(copy_(options_.work_folder));
   batches_ = shipper_.position();
@@ -222,7 +237,11 @@ Status LogSnapshots::upload_one() {
 
 Status LogSnapshots::publish() {
   making_.consistent = shipper_.shipped().object;
-  KIN_RETURN_IF_ERROR(remove_folders(disk_, options_.work_folder));
+  if (shipper_.has_gap_after(making_.from)) {
+    phase_ = Phase::kIdle;  // the log does not lead from its beginning to its end
+    return Done{};
+  }
+  KIN_RETURN_IF_ERROR(remove_checkpoint(disk_, options_.work_folder));
   const std::string name = snapshot_name(making_.consistent);
   KIN_TRY(const bool created, objects_.create(name, encode(making_)));
   if (!created) {
@@ -317,9 +336,9 @@ Result<StepOutcome> LogSnapshots::step(bool force) {
   auto outcome = advance(force);
   if (outcome.ok()) return outcome;
   ++stats_.failures;
-  // A shard that cannot be copied is an error; a store that does not answer is asked again.
-  if (phase_ == Phase::kIdle && outcome.error().code != Code::kUnavailable) return outcome;
   not_before_ = now + options_.retry;
+  // A shard that cannot be copied is an error; an object store that does not answer is asked again.
+  if (outcome.error().code != Code::kUnavailable) return outcome;
   return StepOutcome::not_before(*not_before_);
 }
 

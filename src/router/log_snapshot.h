@@ -34,6 +34,7 @@ struct LogSnapshot {
   std::string index = {};
   Hash128 identity = {};
   std::string settings = {};    // of the index, as the node keeps them
+  std::string owner = {};       // name of the node
   LogPosition from = {};        // objects after it are applied to the files
   LogPosition consistent = {};  // only from this object on the state is one that the shard had
   WallTime time = {};           // of `consistent`
@@ -57,6 +58,7 @@ struct SnapshotOptions {
   std::string index = {};
   Hash128 identity = {};
   std::string settings = {};
+  std::string owner = {};
   std::filesystem::path work_folder = {};  // emptied, and holds a checkpoint while one is uploaded
   Disk* disk = nullptr;                    // nullptr: the system's
   Clock* clock = &system_clock();

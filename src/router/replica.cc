@@ -73,8 +73,12 @@ Result<StepOutcome> Replica::start() {
   if (!options_.was_owner) {
     KIN_TRY(const auto applied, host_.shipped_position());
     LogPosition position = applied.value_or(LogPosition{});
-    // The last object is read again: a seal tells where the log goes on.
-    if (position.number > 0) --position.number;
+    // A seal is read again, because it tells where the log goes on.
+    KIN_TRY(const auto last, objects_.get(log_object_name(position)));
+    if (last) {
+      KIN_TRY(const LogObject object, decode_log_object(*last));
+      if (object.kind == LogObject::Kind::kSeal) --position.number;
+    }
     reader_.emplace(objects_, position);
     phase_ = Phase::kFollowing;
     return StepOutcome::worked();

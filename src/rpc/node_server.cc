@@ -135,11 +135,17 @@ class Service final : public v1::Node::Service {
   router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call,
                                         std::optional<std::chrono::milliseconds>& behind) {
     KIN_TRY(const auto host, indexes_.find(call.index, call.shard));
-    return host->serve(call.request, {.map_epoch = call.map_epoch,
-                                      .shard = call.shard,
-                                      .most_behind = call.most_behind,
-                                      .on_behind = [&](auto time) { behind = time; },
-                                      .deadline = steady_deadline(context, *options_.clock)});
+    const router::CallOptions how{.map_epoch = call.map_epoch,
+                                  .shard = call.shard,
+                                  .most_behind = call.most_behind,
+                                  .on_behind = [&](auto time) { behind = time; },
+                                  .deadline = steady_deadline(context, *options_.clock)};
+    auto reply = host->serve(call.request, how);
+    // Who asks for the state of a shard wants to know it also while its log does not go on.
+    const bool is_held = !std::holds_alternative<router::HealthRequest>(call.request) &&
+                         !std::holds_alternative<router::StatsRequest>(call.request);
+    if (is_held) KIN_RETURN_IF_ERROR(indexes_.hold(host, how.deadline));
+    return reply;
   }
 
   // Ids that cannot be one of a router are ignored: they would spoil logs.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "router/shard_host.h"
@@ -38,6 +39,11 @@ class ServedIndexes {
   // serves nobody from now on, so try again.
   virtual Status drop(const std::string& index, const Hash128& shard) = 0;
   virtual Result<std::vector<ServedIndex>> list() = 0;
+  // Called after a shard answered, before the reply is sent: blocks until what the reply may tell
+  // survives the node, if the node promises that. An error is sent instead of the reply.
+  virtual Status hold(const std::shared_ptr<router::ShardHost>& /*host*/, SteadyTime /*deadline*/) {
+    return Done{};
+  }
 };
 
 }  // namespace kin::rpc

@@ -1,5 +1,7 @@
 #include "server/node_service.h"
 
+#include <fmt/format.h>
+
 #include <random>
 
 #include "base/file.h"
@@ -71,6 +73,38 @@ std::vector<Gauge> shard_gauges(NodeFolder& folder) {
   return all;
 }
 
+std::vector<Gauge> log_gauges(NodeFolder& folder) {
+  std::vector<Gauge> all;
+  for (const auto& [index, stats] : folder.log_stats()) {
+    const auto add = [&, &name = index](const char* gauge, const char* help, double value) {
+      all.push_back({.name = gauge, .help = help, .labels = {{"index", name}}, .value = value});
+    };
+    const router::LogShipperStats& log = stats.shipped;
+    add("kindred_log_lag_bytes", "Bytes of changes that are not in the shipped log yet.",
+        static_cast<double>(log.queued_bytes));
+    add("kindred_log_lag_seconds", "Age of the oldest change that is not in the shipped log yet.",
+        std::chrono::duration<double>(log.lag).count());
+    add("kindred_log_position", "Batches of changes since the term began.",
+        static_cast<double>(log.position));
+    add("kindred_log_durable_position", "Batches since the term began that survive the machine.",
+        static_cast<double>(log.durable));
+    add("kindred_log_term", "The term of the shipped log.", static_cast<double>(log.term));
+    add("kindred_log_objects", "Objects of the shipped log since the term began.",
+        static_cast<double>(log.objects));
+    add("kindred_log_bytes", "Bytes of these objects.", static_cast<double>(log.bytes));
+    add("kindred_log_gaps", "Times that the queue of changes was dropped.",
+        static_cast<double>(log.gaps));
+    add("kindred_log_failures", "Calls of the object store that failed.",
+        static_cast<double>(log.failures + stats.snapshots.failures));
+    add("kindred_log_deposed", "1 if another node has taken over the shard.", log.deposed ? 1 : 0);
+    add("kindred_log_snapshot_position", "The log's object as of which there is a snapshot.",
+        static_cast<double>(stats.snapshots.position.number));
+    add("kindred_log_snapshot_bytes", "Bytes of the newest snapshot.",
+        static_cast<double>(stats.snapshots.bytes));
+  }
+  return all;
+}
+
 }  // namespace
 
 // Members use those above them, so they are destroyed in the right order.
@@ -79,16 +113,20 @@ struct NodeService::State {
   std::unique_ptr<Watch> watch{};
   std::unique_ptr<NodeFolder> folder{};
   std::unique_ptr<StepThread> working{};
+  std::unique_ptr<StepThread> shipping{};
+  std::unique_ptr<StepThread> snapshots{};
   std::unique_ptr<rpc::NodeServer> server{};
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> metrics{};
   bool stopped = false;
 
+  Result<std::optional<NodeLogOptions>> log_options() const;
+  void begin_shipping();
   Status serve_calls();
   Status serve_metrics(bool loopback);
 
-  StepOutcome work() const {
-    const auto outcome = folder->step();
+  StepOutcome work(Result<StepOutcome> (NodeFolder::*step)()) const {
+    const auto outcome = (folder.get()->*step)();
     if (!outcome && options.on_problem) options.on_problem(outcome.error());
     if (outcome && outcome->did_work()) return *outcome;
     return StepOutcome::not_before(options.clock->steady_now() + kIdleTime);
@@ -116,7 +154,10 @@ Status NodeService::State::serve_metrics(bool loopback) {
                                             .clock = options.clock});
   site->routes().add(
       {.method = "GET", .pattern = "/metrics", .handler = [this](const Request&, std::uint64_t) {
-         return watch->metrics_page(shard_gauges(*folder));
+         std::vector<Gauge> gauges = shard_gauges(*folder);
+         const std::vector<Gauge> logs = log_gauges(*folder);
+         gauges.insert(gauges.end(), logs.begin(), logs.end());
+         return watch->metrics_page(gauges);
        }});
   site->routes().add(
       {.method = "GET",
@@ -134,6 +175,26 @@ Status NodeService::State::serve_metrics(bool loopback) {
   return Done{};
 }
 
+Result<std::optional<NodeLogOptions>> NodeService::State::log_options() const {
+  if (options.shipped_log.empty()) return std::optional<NodeLogOptions>();
+  NodeLogOptions log{.owner = options.name.empty()
+                                  ? fmt::format("{}:{}", options.address, options.port)
+                                  : options.name,
+                     .durable = options.durable};
+  log.snapshots.retention = options.retention;
+  KIN_TRY(log.objects,
+          cloud::open_objects(options.shipped_log, *options.clock, draw_identity().low));
+  return std::optional(std::move(log));
+}
+
+void NodeService::State::begin_shipping() {
+  if (options.shipped_log.empty()) return;
+  shipping = std::make_unique<StepThread>(*options.clock, [this] { return work(&NodeFolder::ship); });
+  folder->on_work([this] { shipping->wake(); });
+  snapshots = std::make_unique<StepThread>(*options.clock,
+                                           [this] { return work(&NodeFolder::step_snapshots); });
+}
+
 NodeService::NodeService(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
@@ -144,12 +205,16 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   state->options = std::move(options);
   const NodeOptions& asked = state->options;
   KIN_TRY(state->watch, Watch::open(asked.log, *asked.clock));
-  KIN_TRY(state->folder, NodeFolder::open(asked.folder, *asked.clock, draw_identity));
+  KIN_TRY(auto log, state->log_options());
+  KIN_TRY(state->folder,
+          NodeFolder::open(asked.folder, *asked.clock, draw_identity, std::move(log)));
+  // Before calls are served: their replies wait for the log.
+  state->begin_shipping();
   KIN_RETURN_IF_ERROR(state->serve_calls());
   KIN_RETURN_IF_ERROR(state->serve_metrics(loopback));
   State* const running = state.get();
   state->working =
-      std::make_unique<StepThread>(*asked.clock, [running] { return running->work(); });
+      std::make_unique<StepThread>(*asked.clock, [running] { return running->work(&NodeFolder::step); });
   return std::unique_ptr<NodeService>(new NodeService(std::move(state)));
 }
 
@@ -171,6 +236,9 @@ Status NodeService::stop() {
   if (state_->metrics) state_->metrics->stop();
   state_->server->stop();
   state_->working->stop();
+  if (state_->snapshots) state_->snapshots->stop();
+  state_->folder->on_work({});
+  if (state_->shipping) state_->shipping->stop();
   return state_->folder->close();
 }
 

@@ -1,6 +1,7 @@
 // `kindred node`: the shards of a folder, served over gRPC.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +28,11 @@ struct NodeOptions {
   // any free port. Nothing: there is none.
   std::optional<std::uint16_t> metrics_port{};
   std::string log{};  // file for a line about each call; "-": standard error; empty: none
+  // Where the changes of shards are shipped to: "s3://BUCKET/PREFIX" or a folder; empty: nowhere.
+  std::string shipped_log{};
+  std::string name{};    // of the node in that log; empty: its address and port
+  bool durable = false;  // replies wait until what they tell is in that log
+  std::chrono::milliseconds retention = std::chrono::hours{24};  // of points in time in that log
   Clock* clock = &system_clock();
   // Receives errors of background work. Called on any thread.
   std::function<void(const Error&)> on_problem{};

@@ -111,7 +111,7 @@ def main():
         (scratch / "token").write_text(TOKEN + "\n")
         guarded = ["--token-file", scratch / "token"]
         nodes = [Process(kindred, scratch / f"node{i}",
-                         ["node", *guarded, "--metrics-port", "0", "--log", scratch / f"node{i}.log"]) for i in range(NODES)]
+                         ["node", *guarded, "--metrics-port", "0", "--call-log", scratch / f"node{i}.log"]) for i in range(NODES)]
         places = [word for node in nodes for word in ("--node", f"127.0.0.1:{node.port}")]
         router = Process(kindred, scratch / "router", ["router", *guarded, "--node-token-file", scratch / "token",
                                                        "--log", scratch / "router.log", *places])

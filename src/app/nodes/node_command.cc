@@ -4,6 +4,7 @@
 
 #include "app/command.h"
 #include "app/listen_flags.h"
+#include "app/nodes/log_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "server/node_service.h"
@@ -17,6 +18,8 @@ Examples:
   kindred node --data /srv/kindred --listen 127.0.0.1:7700
   kindred node --data /srv/kindred --listen 127.0.0.1:7700 --api 127.0.0.1:8723
   kindred node --data /srv/kindred --listen 10.0.0.7:7700 --token-file token --tls-cert cert.pem --tls-key key.pem
+  kindred node --data /srv/kindred --listen 10.0.0.7:7700 --log s3://backups/kindred --ack durable
+  kindred node --data /srv/kindred --log /mnt/shared/kindred-log
 
 Serves shards of indexes over gRPC to `kindred router`, which makes the indexes and spreads documents over its
 nodes. Changes are durable when they are acknowledged; a node that was killed goes on where it was.
@@ -24,12 +27,18 @@ nodes. Changes are durable when they are acknowledged; a node that was killed go
 One node needs no router: with --api it serves the JSON API and the page of a router for indexes of its own, on this
 machine. `kindred index create papers --at 127.0.0.1:8723` makes one.
 
+With --log every change also goes to objects in a bucket or a shared folder, so that it survives this machine. With
+--ack durable nothing is answered before it is there: a node that loses its disk loses nothing that anybody was told.
+Start a node with the same --listen (or --log-name) and --log on an empty folder, and it restores its shards.
+`kindred shards backup` and `kindred shards restore` work on such a log.
+
 An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS.)";
 
 struct NodeArguments {
   ListenFlags listen{.listen = "127.0.0.1:7700"};
   std::string data;
-  std::string log;
+  std::string call_log;
+  LogFlags log;
   std::optional<std::uint16_t> metrics_port;
   std::string api;
 };
@@ -48,7 +57,7 @@ Result<std::optional<server::RouterServiceOptions>> understand_api(const NodeArg
                                        .folder = std::filesystem::path(arguments.data) / ".maps",
                                        .token = node.token,
                                        .node_token = node.token,
-                                       .log = arguments.log};
+                                       .log = arguments.call_log};
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   KIN_TRY(options.embedders, index_open_options(arguments.data));
   return std::optional(std::move(options));
@@ -68,7 +77,9 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
                               .token = listening->token,
                               .tls = listening->tls,
                               .metrics_port = arguments.metrics_port,
-                              .log = arguments.log};
+                              .log = arguments.call_log};
+  if (const Status understood = understand(arguments.log, options); !understood)
+    return wrong_usage(understood.error(), verb);
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   auto service = server::NodeService::start(std::move(options));
   if (!service && service.error().code == Code::kInvalidArgument)
@@ -114,7 +125,8 @@ Command add_node_command(CLI::App& app) {
                    "Serve the JSON API and the page for indexes of this node alone, at a loopback "
                    "address of this machine")
       ->type_name("ADDRESS:PORT");
-  add_log_flag(*verb, arguments->log);
+  add_shipped_log_flags(*verb, arguments->log);
+  add_log_flag(*verb, arguments->call_log, "--call-log");
   return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
 }
 

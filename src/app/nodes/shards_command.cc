@@ -6,6 +6,7 @@
 #include <span>
 
 #include "app/command.h"
+#include "app/nodes/backup_command.h"
 #include "app/nodes/move_verbs.h"
 #include "app/remote_api.h"
 #include "base/memory.h"
@@ -160,6 +161,7 @@ Command add_shards_command(CLI::App& app) {
   std::vector<Command> verbs{{list, [=] { return run_list(*arguments, *list); }},
                              {stats, [=] { return run_stats(*arguments, *stats); }}};
   for (Command& one : add_move_verbs(*verb)) verbs.push_back(std::move(one));
+  for (Command& one : add_backup_verbs(*verb)) verbs.push_back(std::move(one));
   return with_verbs(*verb, std::move(verbs));
 }
 

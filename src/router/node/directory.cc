@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view kPlacePrefix = "place/";
 constexpr std::string_view kBlobPrefix = "blob/";
 constexpr std::string_view kMovePrefix = "move/";
-constexpr std::string_view kIdentityKey = "identity";
 constexpr std::uint8_t kVersion = 1;
 
 std::string with_hash(std::string_view before, const Hash128& hash) {

@@ -34,6 +34,9 @@ Result<Hash128> decode_identity(std::string_view bytes);
 // Its folder in the folder of its shard.
 inline constexpr const char* kDirectoryFolder = "directory";
 
+// Its row of the shard's identity.
+inline constexpr std::string_view kIdentityKey = "identity";
+
 // How the store of a directory is opened. Engine, disk, mode and observer of the options are used.
 kv::StoreOptions directory_store_options(const index::TruthOptions& options);
 

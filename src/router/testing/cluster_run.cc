@@ -11,6 +11,7 @@
 #include "router/testing/cluster_clients.h"
 #include "router/testing/history.h"
 #include "router/testing/simulated_meta.h"
+#include "router/testing/simulated_replica.h"
 #include "router/testing/watched_moves.h"
 
 namespace kin::router {
@@ -49,9 +50,14 @@ class ClusterRun {
       : options_(options),
         simulation_(options.seed ^ mix64(options.weather)),
         network_(simulation_, {}) {
-    for (std::size_t i = 0; i < options.nodes + (options.joins ? 1 : 0); ++i)
-      nodes_.push_back(std::make_unique<SimulatedNode>(simulation_, network_,
-                                                       fmt::format("node{}", i), shard_options()));
+    for (std::size_t i = 0; i < options.nodes + (options.joins ? 1 : 0); ++i) {
+      const std::string name = fmt::format("node{}", i);
+      if (options.followers > 0)
+        make_replicas(name);
+      else
+        nodes_.push_back(
+            std::make_unique<SimulatedNode>(simulation_, network_, name, shard_options()));
+    }
     lives_.resize(options.routers);
     opening_.assign(options.routers, false);
   }
@@ -77,8 +83,17 @@ class ClusterRun {
   void end_faults();
   void kill_router(std::size_t number);
 
+  // Followers.
+  void make_replicas(const std::string& shard);
+  void await_owners();
+  void break_replica(Random& random);
+  void lose_first_owner();
+  void crash_replica(SimulatedReplica& replica, const std::string& peer);
+
   // Moves.
-  bool has_moves() const { return options_.moves || options_.crash || options_.contended; }
+  bool has_moves() const {
+    return options_.moves || options_.contended || (options_.crash && options_.followers == 0);
+  }
   void join_last();
   void move_all_the_time();
   void step_moves(std::size_t number);
@@ -102,7 +117,8 @@ class ClusterRun {
   Simulation simulation_;
   SimulatedNetwork network_;
   SimulatedMetaServer meta_{simulation_, network_};
-  std::vector<std::unique_ptr<SimulatedNode>> nodes_;
+  std::vector<std::unique_ptr<SimulatedServer>> nodes_;
+  std::vector<SimulatedReplica*> replicas_;  // of nodes_
   std::vector<std::shared_ptr<RouterLife>> lives_;
   std::vector<bool> opening_;
   std::size_t acting_ = 0;  // clients that are not done
@@ -132,7 +148,7 @@ void ClusterRun::create() {
                       static_cast<float>(random.unit()), static_cast<float>(random.unit())});
   auto centroids = Centroids::train(shard_options().spaces[0], sample, {.partitions = kPartitions});
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < options_.nodes; ++i) names.push_back(nodes_[i]->name());
+  for (std::size_t i = 0; i < options_.nodes; ++i) names.push_back(fmt::format("node{}", i));
   ShardMap map = spread_partitions(kIndex, names, kPartitions);
   for (const std::string& name : names) map.identities.push_back(hash128(name));
   const Status made = create_index(meta, connect_from(process),
@@ -143,6 +159,7 @@ void ClusterRun::create() {
 }
 
 void ClusterRun::live() {
+  await_owners();
   create();
   // Seeds differ in what goes wrong, too.
   const auto chance = [&](FaultKind kind, std::uint64_t from) {
@@ -157,6 +174,9 @@ void ClusterRun::live() {
                           .slow = chance(kSlow, 30),
                           .sabotage = options_.sabotage};
   for (const auto& node : nodes_) node->set(faults);
+  for (SimulatedReplica* replica : replicas_) {
+    if (!options_.crash) replica->set(ObjectFaults{.fails = 12, .reply_lost = 12, .slow = 60});
+  }
   acting_ = options_.clients;
   for (std::size_t client = 0; client < options_.clients; ++client)
     simulation_.spawn([this, client] { act(client); });
@@ -166,15 +186,102 @@ void ClusterRun::live() {
   }
   simulation_.spawn([this] {
     if (options_.contended) return move_all_the_time();
-    options_.crash ? move_first_key() : break_things();
+    if (!options_.crash) return break_things();
+    options_.followers > 0 ? lose_first_owner() : move_first_key();
   });
   if (options_.joins) simulation_.spawn([this] { join_last(); });
   while (acting_ > 0) simulation_.clock().sleep_for(milliseconds{100});
   end_faults();
+  await_owners();
   if (has_moves()) settle();
   settled_ = true;
   const std::shared_ptr<RouterLife> last = router(0);
   clients_.read_all(*last->router);
+  for (SimulatedReplica* replica : replicas_) replica->stop();
+}
+
+// A shard with its first owner and its followers, each on a node of its own.
+void ClusterRun::make_replicas(const std::string& shard) {
+  const auto objects = std::make_shared<cloud::SimulatedObjects::Bytes>();
+  for (std::size_t copy = 0; copy <= options_.followers; ++copy) {
+    SimulatedReplicaOptions replica{
+        .name = copy == 0 ? shard : fmt::format("{}-copy{}", shard, copy),
+        .index = kIndex,
+        .identity = hash128(shard),
+        .first_owner = copy == 0,
+        .shard = shard_options(),
+        .lease = {.length = milliseconds{600},
+                  .margin = milliseconds{150},
+                  .renew = milliseconds{150},
+                  .pause = milliseconds{50}},
+        .objects = objects,
+        .taken_over = [this] { ++report_.taken_over; }};
+    const std::size_t number = replicas_.size();
+    replica.before_call = [this, number](const std::string& peer) {
+      crash_replica(*replicas_[number], peer);
+    };
+    auto made = std::make_unique<SimulatedReplica>(simulation_, network_, meta_, replica);
+    replicas_.push_back(made.get());
+    nodes_.push_back(std::move(made));
+  }
+}
+
+// Every shard has an owner again, some time after nothing breaks any more.
+void ClusterRun::await_owners() {
+  const std::size_t copies = options_.followers + 1;
+  for (std::size_t shard = 0; shard < replicas_.size() / copies; ++shard) {
+    const auto first = replicas_.begin() + static_cast<std::ptrdiff_t>(shard * copies);
+    const auto owned = [&] {
+      return std::any_of(first, first + static_cast<std::ptrdiff_t>(copies),
+                         [](const SimulatedReplica* one) { return one->owns(); });
+    };
+    for (int tries = 0; !owned() && tries < 600; ++tries)
+      simulation_.clock().sleep_for(milliseconds{100});
+    if (!owned()) clients_.violate(fmt::format("shard {} has no owner for ever", shard));
+  }
+}
+
+void ClusterRun::break_replica(Random& random) {
+  SimulatedReplica& replica = *replicas_[random.below(replicas_.size())];
+  const milliseconds time{random.below(3'000)};
+  const std::string with = random.below(2) == 0
+                               ? "meta"
+                               : fmt::format("router{}", random.below(lives_.size()));
+  switch (random.below(3)) {
+    case 0:
+      simulation_.note(replica.name() + " is paused");
+      return replica.pause(time);
+    case 1:
+      simulation_.note(replica.name() + " does not reach the object store");
+      return replica.cut_off_objects(time);
+    default:
+      simulation_.note(replica.name() + " and " + with + " are cut off");
+      network_.cut_off(replica.name(), with);
+      return simulation_.after(time, [this] { network_.heal(); });
+  }
+}
+
+void ClusterRun::lose_first_owner() {
+  simulation_.clock().sleep_for(milliseconds{500});
+  replicas_.front()->stop();
+  simulation_.note("node0 is gone");
+}
+
+void ClusterRun::crash_replica(SimulatedReplica& replica, const std::string& peer) {
+  if (!options_.crash || ++report_.moments != options_.crash->moment) return;
+  using Crash = MoveCrash::Kind;
+  const milliseconds pause{700};
+  report_.crashed = options_.crash->kind < Crash::kPeerAtWrite;
+  switch (options_.crash->kind) {
+    case Crash::kRouterBefore: return replica.crash(pause);
+    case Crash::kRouterAfter:
+      return simulation_.after(milliseconds{30}, [&replica, pause] { replica.crash(pause); });
+    case Crash::kPeerBefore:
+      if (peer == "meta") return meta_.crash(pause);
+      return replica.cut_off_objects(pause);
+    case Crash::kPeerAtWrite: return replica.crash_in_move(options_.crash->write);
+    case Crash::kPeerAfter: return replica.crash_in_move(0);
+  }
 }
 
 void ClusterRun::end_faults() {
@@ -200,7 +307,8 @@ void ClusterRun::break_things() {
 }
 
 void ClusterRun::break_one_thing(Random& random) {
-  SimulatedNode& node = *nodes_[random.below(nodes_.size())];
+  if (!replicas_.empty() && random.below(3) == 0) return break_replica(random);
+  SimulatedServer& node = *nodes_[random.below(nodes_.size())];
   const milliseconds pause{random.below(2'000)};
   switch (random.below(options_.moves ? 16 : 8)) {
     case 0: return node.crash(pause);
@@ -300,7 +408,7 @@ void ClusterRun::begin_any_move(Random& random) {
   const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
   const NewMove wanted{
       .partition = index::PartitionId{static_cast<std::uint32_t>(random.below(kPartitions))},
-      .target = static_cast<std::uint32_t>(random.below(nodes_.size()))};
+      .target = static_cast<std::uint32_t>(random.below(options_.nodes))};
   const auto begun = begin_move(*life->meta, kIndex, wanted);
   simulation_.note(fmt::format("move of partition {} to node{}{}",
                                static_cast<std::uint32_t>(wanted.partition), wanted.target,

@@ -12,10 +12,11 @@
 
 namespace kin::router {
 
-// One crash at a moment of a move. Moments are the calls of movers, counted from 1.
+// One crash at a moment of a move or a take-over. Moments are the calls of movers, or of a follower
+// that takes over, counted from 1.
 struct MoveCrash {
   enum class Kind : std::uint8_t {
-    kRouterBefore,  // the router of the mover stops before it sends
+    kRouterBefore,  // the router of the mover, or the follower, stops before it sends
     kRouterAfter,   // after it has sent, before there is a reply
     kPeerBefore,    // the shard or the meta store loses power before the call arrives
     kPeerAtWrite,   // the shard loses power before the `write`-th change of its disk
@@ -35,13 +36,16 @@ struct RunOptions {
   std::size_t clients = 4;
   std::size_t operations = 20;  // of each client
   std::size_t keys = 5;
+  // Each shard has so many followers. `nodes` are the first owners; their logs are in an object store
+  // that is unreliable, too, and replies wait until they are durable.
+  std::size_t followers = 0;
   bool moves = false;  // partitions move from shard to shard, and moves are aborted
   bool joins = false;  // a further shard joins the map, and partitions move there, too
   // Everybody writes and reads one key, whose partition moves all the time. Messages get lost, and
   // nothing else breaks.
   bool contended = false;
-  // One partition with all that can be in it moves, one thing crashes, and nothing else happens to
-  // the clients.
+  // One partition with all that can be in it moves or, with followers, the owner of the first shard
+  // is gone for good. One thing crashes meanwhile, and nothing else happens to the clients.
   std::optional<MoveCrash> crash = {};
   Sabotage sabotage = Sabotage::kNone;
   // Parts that are left out, by number: kinds of faults, operations of clients, single faults. The
@@ -60,7 +64,8 @@ struct RunReport {
   std::size_t moved = 0;                // moves that were completed
   std::size_t joined = 0;               // shards
   std::size_t aborted = 0;              // moves that were undone
-  std::size_t moments = 0;              // calls of movers
+  std::size_t taken_over = 0;           // shards, by followers
+  std::size_t moments = 0;              // calls of movers or of followers that take over
   bool crashed = false;                 // RunOptions::crash took place
 };
 

@@ -120,6 +120,29 @@ TEST(ClusterRun, AppliedWritesThatAreRefusedAreFoundOut) {
   FAIL() << "no seed up to 1000 shows it";
 }
 
+TEST(ClusterRun, NothingAcknowledgedIsLostWhileFollowersTakeOver) {
+  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
+  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
+  std::size_t taken_over = 0, moved = 0, aborted = 0, checked = 0, failed = 0;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const RunOptions options{.seed = seed, .nodes = 2, .followers = 1 + seed % 2,
+                             .moves = seed % 4 < 2};
+    const RunReport report = run_cluster(options);
+    taken_over += report.taken_over;
+    moved += report.moved;
+    aborted += report.aborted;
+    checked += report.checked;
+    failed += report.failed;
+    if (report.violation) FAIL() << tell(options, report);
+  }
+  RecordProperty("taken_over", static_cast<int>(taken_over));
+  RecordProperty("moved", static_cast<int>(moved));
+  RecordProperty("aborted", static_cast<int>(aborted));
+  RecordProperty("operations", static_cast<int>(checked));
+  RecordProperty("failed_reads", static_cast<int>(failed));
+  EXPECT_GE(taken_over, seeds);
+}
+
 // Crashes everything that takes part in a move, at each call of its mover and at each write that a
 // shard makes for it.
 class CrashInMove : public testing::Test {
@@ -166,9 +189,50 @@ TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
   EXPECT_GT(moved_, runs_ / 2);
 }
 
+// The same for a follower that takes over, at each of its calls and writes.
+class CrashInTakeOver : public CrashInMove {
+ protected:
+  std::size_t taken_over_ = 0;
+  bool crash(const MoveCrash& how) {
+    const RunOptions options{.nodes = 2, .clients = 3, .operations = 12, .keys = 3,
+                             .followers = 2, .crash = how};
+    const RunReport report = run_cluster(options);
+    if (report.violation) {
+      std::string text = fmt::format("moment {}, kind {}, write {}: {}\n", how.moment,
+                                     static_cast<int>(how.kind), how.write, *report.violation);
+      for (const std::string& note : report.notes) text += note + "\n";
+      ADD_FAILURE() << text;
+    }
+    runs_ += report.crashed ? 1 : 0;
+    taken_over_ += report.taken_over;
+    moments_ = report.moments;
+    return report.crashed;
+  }
+};
+
+TEST_F(CrashInTakeOver, AtEveryCallAndEveryWrite) {
+  crash({});
+  ASSERT_GE(taken_over_, 1U) << "nothing crashes";
+  const std::size_t moments = moments_;
+  EXPECT_GT(moments, 5U);
+  using Kind = MoveCrash::Kind;
+  for (std::size_t moment = 1; moment <= moments && !HasFailure(); ++moment) {
+    for (const Kind kind :
+         {Kind::kRouterBefore, Kind::kRouterAfter, Kind::kPeerBefore, Kind::kPeerAfter})
+      crash({.moment = moment, .kind = kind});
+    for (std::uint64_t write = 1;
+         crash({.moment = moment, .kind = Kind::kPeerAtWrite, .write = write});)
+      ++write;
+  }
+  RecordProperty("moments", static_cast<int>(moments));
+  RecordProperty("crashes", static_cast<int>(runs_));
+  RecordProperty("taken_over", static_cast<int>(taken_over_));
+  EXPECT_GE(taken_over_, runs_);
+}
+
 TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const RunOptions options{.seed = 1 + seed / 2, .moves = seed % 2 == 1};
+    const RunOptions options{.seed = 1 + seed / 2, .followers = seed / 3, .moves = seed % 2 == 1};
     const RunReport one = run_cluster(options);
     const RunReport again = run_cluster(options);
     EXPECT_EQ(one.digest, again.digest);
@@ -232,10 +296,32 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kDropsPlaces: return "TheDirectoryIsNotCopied";
     case Sabotage::kDropsEdges: return "EdgesAreNotCopied";
     case Sabotage::kStopsCopyEarly: return "TheCopyEndsEarly";
+    case Sabotage::kNoSeal: return "TheLogIsNotSealed";
+    case Sabotage::kServesAfterLease: return "OwnersGoOnWithoutALease";
+    case Sabotage::kNotDurable: return "RepliesDoNotWaitForTheLog";
+    case Sabotage::kReadsNotHeld: return "ReadsDoNotWaitForTheLog";
+    case Sabotage::kStopsLogEarly: return "TheLogIsNotReadToItsEnd";
   }
   return "";
 }
 
+// The same for mistakes of take-overs.
+using SabotagedTakeOvers = testing::TestWithParam<Sabotage>;
+
+TEST_P(SabotagedTakeOvers, AreFoundOut) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const RunReport report =
+        run_cluster({.seed = seed, .nodes = 2, .followers = 1, .sabotage = GetParam()});
+    if (report.violation) return RecordProperty("seeds", static_cast<int>(seed));
+  }
+  FAIL() << "no seed up to " << kSeeds << " shows it";
+}
+
+INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedTakeOvers,
+                         testing::Values(Sabotage::kNoSeal, Sabotage::kServesAfterLease,
+                                         Sabotage::kNotDurable, Sabotage::kReadsNotHeld,
+                                         Sabotage::kStopsLogEarly),
+                         name_of_mistake);
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedCluster,
                          testing::Values(Sabotage::kAppliesTwice, Sabotage::kAnswersEarly,
                                          Sabotage::kForgetsClaims),

@@ -19,6 +19,12 @@ enum class Sabotage : std::uint8_t {
   kAppliesTwice,   // a request that arrives again is applied again
   kAnswersEarly,   // a write is acknowledged before it is made
   kForgetsClaims,  // the directory grants claims and does not keep them
+  // Mistakes of take-overs.
+  kNoSeal,            // the old term of the log is not sealed
+  kServesAfterLease,  // an owner goes on answering when its lease is over
+  kNotDurable,        // replies are not held until their batches are shipped
+  kReadsNotHeld,      // replies to reads are not
+  kStopsLogEarly,     // the log is not applied to its end
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.
   kNoFence,           // the source is not told to refuse requests
@@ -30,12 +36,6 @@ enum class Sabotage : std::uint8_t {
   kDropsPlaces,       // directory entries are not copied
   kDropsEdges,        // edges are not copied
   kStopsCopyEarly,    // only the first page is copied
-  // Mistakes of take-overs.
-  kNoSeal,            // the old term of the log is not sealed
-  kServesAfterLease,  // an owner goes on answering when its lease is over
-  kNotDurable,        // replies are not held until their batches are shipped
-  kReadsNotHeld,      // replies to reads are not
-  kStopsLogEarly,     // the log is not applied to its end
 };
 
 struct NodeFaults {

@@ -141,17 +141,19 @@ void SimulatedReplica::wait(const LifePointer& life, std::chrono::nanoseconds ti
     simulation_.clock().sleep_for(paused_until_ - simulation_.now());
 }
 
-Objects::Fate SimulatedReplica::fate(const LifePointer& life) {
+Objects::Fate SimulatedReplica::fate(const LifePointer& life, bool writes) {
   using Fate = Objects::Fate;
   if (life->dead) return Fate::kFails;
   if (life->is_taking_over() && options_.before_call) options_.before_call("objects");
+  if (life->dead) return Fate::kFails;
   const auto now_and_then = [&](std::uint64_t times) {
-    return times > 0 && simulation_.once_in(times);
+    // A restore reads much in one piece.
+    return times > 0 && simulation_.once_in(writes ? times : 20 * times);
   };
   // A call that is under way when the process ends may take effect or not.
   simulation_.clock().sleep_for(now_and_then(object_faults_.slow)
                                     ? milliseconds{simulation_.random().below(3'000)}
-                                    : milliseconds{1 + simulation_.random().below(15)});
+                                    : milliseconds{1 + simulation_.random().below(writes ? 15 : 3)});
   if (simulation_.now() < objects_back_ || now_and_then(object_faults_.fails)) return Fate::kFails;
   return now_and_then(object_faults_.reply_lost) ? Fate::kReplyLost : Fate::kServed;
 }
@@ -162,8 +164,8 @@ bool SimulatedReplica::open(const LifePointer& life) {
   shard.truth.disk = life->disk.get();
   shard.clock = &simulation_.clock();
   if (!was_owner_ && !has_shard_) {
-    const std::string folder = fmt::format("{}{}", kFolder, restores_);
-    KIN_CHECK(remove_folders(*life->disk, folder).ok(), "an old try is removed");
+    // An earlier try may have left a part of it.
+    const std::string folder = fmt::format("{}{}", kFolder, ++restores_);
     const auto restored = restore_shard(*life->objects, folder, {.files = shard.truth});
     if (!restored.ok() || life->dead) return false;
     has_shard_ = true;
@@ -187,9 +189,12 @@ void SimulatedReplica::live(const LifePointer& life) {
         if (life->is_taking_over() && options_.before_call) options_.before_call(peer);
       }});
   life->reached = std::make_unique<Objects>(options_.objects);
-  life->reached->decide([this, weak = std::weak_ptr(life)](Objects::Operation, const std::string&) {
-    return fate(weak.lock());
-  });
+  life->reached->decide(
+      [this, weak = std::weak_ptr(life)](Objects::Operation operation, const std::string&) {
+        const bool writes =
+            operation == Objects::Operation::kCreate || operation == Objects::Operation::kUpload;
+        return fate(weak.lock(), writes);
+      });
   life->objects = std::make_unique<SabotagedObjects>(
       *life->reached, [this] { return faults_.sabotage; },
       [life = life.get()] { return life->is_taking_over(); });
@@ -269,7 +274,7 @@ void SimulatedReplica::run_log(const LifePointer& life) {
     const bool cannot_go_on = !outcome.ok() && outcome.error().code != Code::kUnavailable &&
                               outcome.error().code != Code::kCancelled;
     if (cannot_go_on || life->replica->phase() == Replica::Phase::kLost) {
-      simulation_.note(fmt::format("{} is restored from the log{}", name(),
+        simulation_.note(fmt::format("{} is restored from the log{}", name(),
                                    cannot_go_on ? ": " + outcome.error().message : ""));
       was_owner_ = false;
       has_shard_ = false;

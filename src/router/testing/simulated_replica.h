@@ -31,7 +31,7 @@ struct SimulatedReplicaOptions {
   std::function<void(const std::string& peer)> before_call = {};
 };
 
-// How unreliable its object store is, in one call of so many; 0: never.
+// How unreliable its object store is, in one write of so many, and more rarely in reads; 0: never.
 struct ObjectFaults {
   std::uint64_t fails = 0;
   std::uint64_t reply_lost = 0;
@@ -83,7 +83,7 @@ class SimulatedReplica final : public SimulatedServer {
   void answer(Life& life, const Request& request, Reply<Response> answer, const SendReply& reply);
   // Runs `work`, during which the power fails at a change of the disk. False if it did.
   bool survives(Life& life, std::uint64_t write, const std::function<void()>& work);
-  cloud::SimulatedObjects::Fate fate(const LifePointer& life);
+  cloud::SimulatedObjects::Fate fate(const LifePointer& life, bool writes);
   Standing standing(const Life& life) const;
 
   Simulation& simulation_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,18 @@
 #include "base/step.h"
 #include "router/shard_host.h"
 #include "rpc/served_indexes.h"
+#include "server/node/node_log.h"
 
 namespace kin::server {
 
 struct NamedStats {
   std::string index = {};
   index::ShardStats stats = {};
+};
+
+struct LogStats {
+  router::LogShipperStats shipped = {};
+  router::SnapshotStats snapshots = {};
 };
 
 // Settings are those of docs/formats.md, "An index's settings". Thread-safe; starts no thread.
@@ -30,8 +37,10 @@ class NodeFolder final : public rpc::ServedIndexes {
   using DrawIdentity = std::function<Hash128()>;
 
   // Opens all shards of the folder, which need not exist. `clock` must outlive it.
+  // With a log, shards that the folder lacks and whose log belongs to the node are restored first.
   static Result<std::unique_ptr<NodeFolder>> open(std::filesystem::path folder, Clock& clock,
-                                                  DrawIdentity draw);
+                                                  DrawIdentity draw,
+                                                  std::optional<NodeLogOptions> log = {});
 
   Result<std::shared_ptr<router::ShardHost>> find(const std::string& index,
                                                   const Hash128& shard) override;
@@ -41,24 +50,39 @@ class NodeFolder final : public rpc::ServedIndexes {
   Status create(const rpc::ServedIndex& index) override;
   Status drop(const std::string& index, const Hash128& shard) override;
   Result<std::vector<rpc::ServedIndex>> list() override;
+  // kFailedPrecondition if another node has taken over the shard; kUnavailable if what a reply tells
+  // is not durable at the deadline.
+  Status hold(const std::shared_ptr<router::ShardHost>& host, SteadyTime deadline) override;
 
   std::vector<NamedStats> stats();
   // The loads of partitions, by index.
   std::map<std::string, router::PartitionLoads> loads();
 
+  // The logs of shards, by index.
+  std::map<std::string, LogStats> log_stats();
+
   // Does one piece of background work for every shard.
   Result<StepOutcome> step();
+  // Ships what waits in the logs of shards; on a thread of its own, which `wake` wakes.
+  Result<StepOutcome> ship();
+  void on_work(std::function<void()> wake);
+  // Does one piece of work for snapshots; on a thread of its own.
+  Result<StepOutcome> step_snapshots();
   // Writes checkpoints and closes the files. No call may be running.
   Status close();
 
  private:
   struct Served {
     std::string settings = {};
-    std::shared_ptr<router::ShardHost> host = {};
+    std::shared_ptr<router::ShardLog> log = {};  // null: nothing is shipped
+    std::shared_ptr<router::ShardHost> host = {};  // destroyed before its log
     bool dropped = false;  // refuses new calls; freed when running calls finish
   };
-  NodeFolder(std::filesystem::path folder, Clock& clock, DrawIdentity draw)
-      : folder_(std::move(folder)), clock_(clock), draw_(std::move(draw)) {}
+  NodeFolder(std::filesystem::path folder, Clock& clock, DrawIdentity draw,
+             std::optional<NodeLogOptions> log)
+      : folder_(std::move(folder)), clock_(clock), draw_(std::move(draw)), log_(std::move(log)) {}
+  Status restore_missing();
+  std::shared_ptr<router::ShardLog> log_of(const std::shared_ptr<router::ShardHost>& host);
   // All shards that are served as they are now, so that nobody waits for work on one of them.
   std::map<std::string, Served> served();
   Result<Served> open_shard(const std::string& name, const std::string& settings) const;
@@ -70,8 +94,10 @@ class NodeFolder final : public rpc::ServedIndexes {
   const std::filesystem::path folder_;
   Clock& clock_;
   const DrawIdentity draw_;
+  const std::optional<NodeLogOptions> log_;
   std::mutex creating_;  // held while a shard is made; taken before mutex_
-  std::mutex mutex_;     // guards the map
+  std::mutex mutex_;     // guards what follows
+  std::function<void()> wake_;
   std::map<std::string, Served> served_;
 };
 

@@ -1,0 +1,13 @@
+// `kindred shards backup` and `kindred shards restore`.
+#pragma once
+
+#include <vector>
+
+#include "app/command.h"
+
+namespace kin::app {
+
+// Adds the two verbs to `shards`.
+std::vector<Command> add_backup_verbs(CLI::App& shards);
+
+}  // namespace kin::app

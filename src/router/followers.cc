@@ -1,0 +1,111 @@
+#include "router/followers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/sized_text.h"
+
+namespace kin::router {
+namespace {
+
+constexpr std::string_view kMagic = "KREP";
+constexpr std::uint16_t kVersion = 1;
+
+}  // namespace
+
+Result<Followers> read_followers(MetaStore& meta, std::string_view index) {
+  KIN_TRY(const auto value, meta.get(followers_key(index)));
+  if (!value) return Followers{};
+  KIN_TRY(auto copies, decode_followers(value->bytes));
+  return Followers{.copies = std::move(copies), .revision = value->revision};
+}
+
+Result<bool> swap_followers(MetaStore& meta, std::string_view index, const Followers& before,
+                            const std::vector<Follower>& after) {
+  KIN_TRY(const auto written, meta.swap(followers_key(index), before.revision, encode(after)));
+  return written.has_value();
+}
+
+Result<std::vector<Follower>> plan_followers(const ShardMap& map,
+                                             const std::vector<std::string>& nodes,
+                                             std::size_t count, const Followers& now) {
+  if (map.identities.empty())
+    return Error{Code::kInvalidArgument,
+                 fmt::format("index {} was made by an older program and cannot have followers",
+                             map.index)};
+  const std::set<std::string> all(nodes.begin(), nodes.end());
+  std::map<std::string, std::size_t> copies;  // on each node
+  for (const std::string& node : all) copies[node] = 0;
+  for (const std::string& owner : map.shards) ++copies[owner];
+  std::vector<Follower> plan;
+  for (std::size_t shard = 0; shard < map.shards.size() && count > 0; ++shard) {
+    std::set<std::string> chosen{map.shards[shard]};
+    plan.push_back({.shard = map.identities[shard], .address = map.shards[shard]});
+    const auto choose = [&](const std::string& node) {
+      if (chosen.size() > count || !chosen.insert(node).second) return;
+      plan.push_back({.shard = map.identities[shard], .address = node});
+      ++copies[node];
+    };
+    for (const Follower& one : now.copies) {
+      if (one.shard == map.identities[shard] && all.contains(one.address)) choose(one.address);
+    }
+    while (chosen.size() <= count) {
+      const std::string* best = nullptr;
+      for (const std::string& node : all) {
+        if (!chosen.contains(node) && (best == nullptr || copies[node] < copies[*best]))
+          best = &node;
+      }
+      if (best == nullptr)
+        return Error{Code::kInvalidArgument,
+                     fmt::format("{} followers of a shard need {} nodes beside its owner, and there "
+                                 "are {} nodes in all",
+                                 count, count, all.size())};
+      choose(*best);
+    }
+  }
+  return plan;
+}
+
+std::string encode(const std::vector<Follower>& copies) {
+  std::string out(kMagic);
+  append_le(out, kVersion);
+  append_le(out, static_cast<std::uint32_t>(copies.size()));
+  for (const Follower& one : copies) {
+    append_le(out, one.shard.low);
+    append_le(out, one.shard.high);
+    append_sized(out, one.address);
+  }
+  append_le(out, checksum(out));
+  return out;
+}
+
+Result<std::vector<Follower>> decode_followers(std::string_view bytes) {
+  const Error damaged{Code::kDataLoss, "the stored followers of an index are damaged"};
+  const auto body = checked_body(bytes);
+  if (!body || !body->starts_with(kMagic)) return damaged;
+  ByteReader in(body->substr(kMagic.size()));
+  const auto version = in.read<std::uint16_t>();
+  if (in.ok() && version != kVersion)
+    return Error{Code::kFailedPrecondition,
+                 "the followers of an index have a version that this program does not read"};
+  std::vector<Follower> copies;
+  // Counts are not trusted: reading stops at the end of the bytes.
+  for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count) {
+    Follower one{.shard = {.low = in.read<std::uint64_t>()}};
+    one.shard.high = in.read<std::uint64_t>();
+    one.address = read_sized(in);
+    copies.push_back(std::move(one));
+  }
+  if (!in.ok() || !in.rest().empty()) return damaged;
+  return copies;
+}
+
+std::string followers_key(std::string_view index) {
+  return std::string(kFollowersKeys).append(index);
+}
+
+}  // namespace kin::router
