@@ -395,7 +395,7 @@ TEST_F(RouterMovesTest, ANodeJoinsAndAnotherIsDrained) {
   EXPECT_EQ(partitions_of_nodes().at(0), 0);
   nodes_[0].reset();
   EXPECT_EQ(found(), 40);
-  EXPECT_EQ(*on_papers("POST", "/check").json["check"]["documents"].number(), 40);
+  EXPECT_EQ(*on_papers("POST", "/check", "{}").json["check"]["documents"].number(), 40);
   // An index of the name that is made later begins without moves.
   EXPECT_EQ(on_papers("POST", "/drain", R"({"node": "10.1.1.1:1"})").status, 404);
 }
