@@ -189,7 +189,7 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("the shard's log has term {} already", end.term)};
   // Before the seal: a copy that cannot go on by the log must not end the term of an owner that can.
-  KIN_TRY([[maybe_unused]] const LogPosition reached, catch_up(host));
+  KIN_TRY([[maybe_unused]] const auto reached, catch_up(host));
   if (!end.seal || end.seal->next_term != term) {
     const std::uint64_t open = end.seal ? end.seal->next_term : end.term;
     const LogPosition after = end.seal ? LogPosition{open, 0} : end.last;
@@ -203,18 +203,26 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("term {} of the shard's log is taken by another node", term)};
   }
-  KIN_TRY(const LogPosition base, catch_up(host));
+  KIN_TRY(const auto base, catch_up(host));
   return begin(host, term, base);
 }
 
-Result<LogPosition> ShardLog::catch_up(ShardHost& host) {
+Result<std::optional<LogPosition>> ShardLog::catch_up(ShardHost& host) {
   KIN_TRY(const auto from, host.shipped_position());
   if (!from) return Error{Code::kFailedPrecondition, "the shard is no copy of a log"};
   LogReader reader(*objects_, *from);
   for (;;) {
-    KIN_TRY(const auto object, reader.next());
-    if (!object) return reader.position();
-    if (!object->batches.empty()) KIN_RETURN_IF_ERROR(host.apply_shipped(*object));
+    const auto next = reader.next();
+    if (!next && next.error().code != Code::kFailedPrecondition) return next.error();
+    if (!next) {
+      // A term whose first state no snapshot has, or batches that none has: nobody can go on there.
+      KIN_TRY(const auto snapshots, list_snapshots(*objects_));
+      if (!snapshots.empty() && snapshots.back().consistent > reader.position())
+        return next.error();
+    }
+    if (!next || !*next)
+      return reader.at_seal() ? std::optional(reader.position()) : std::nullopt;
+    if (!(*next)->batches.empty()) KIN_RETURN_IF_ERROR(host.apply_shipped(**next));
   }
 }
 
