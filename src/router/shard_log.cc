@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "router/log_bytes.h"
 #include "router/log_reader.h"
 
 namespace kin::router {
@@ -25,14 +26,11 @@ LogShipperOptions shipper_options(const ShardLogOptions& options) {
 std::string encode(const LogRole& role) {
   std::string out(1, static_cast<char>(kVersion));
   append_le(out, role.term);
-  append_le(out, role.writer.low);
-  append_le(out, role.writer.high);
+  append_hash(out, role.writer);
   append_le(out, role.next_term);
-  append_le(out, role.next_writer.low);
-  append_le(out, role.next_writer.high);
+  append_hash(out, role.next_writer);
   append_le(out, static_cast<std::uint8_t>((role.clean ? 1 : 0) | (role.restored ? 2 : 0)));
-  append_le(out, role.clean.value_or(LogPosition{}).term);
-  append_le(out, role.clean.value_or(LogPosition{}).number);
+  append_position(out, role.clean.value_or(LogPosition{}));
   append_le(out, checksum(out));
   return out;
 }
@@ -47,14 +45,11 @@ Result<LogRole> decode_log_role(std::string_view bytes) {
     return Error{Code::kFailedPrecondition,
                  "the part of a shard in its log has a version that this program does not read"};
   LogRole role{.term = in.read<std::uint64_t>()};
-  role.writer.low = in.read<std::uint64_t>();
-  role.writer.high = in.read<std::uint64_t>();
+  role.writer = read_hash(in);
   role.next_term = in.read<std::uint64_t>();
-  role.next_writer.low = in.read<std::uint64_t>();
-  role.next_writer.high = in.read<std::uint64_t>();
+  role.next_writer = read_hash(in);
   const auto flags = in.read<std::uint8_t>();
-  LogPosition clean{.term = in.read<std::uint64_t>()};
-  clean.number = in.read<std::uint64_t>();
+  const LogPosition clean = read_position(in);
   if ((flags & 1) != 0) role.clean = clean;
   role.restored = (flags & 2) != 0;
   const bool one_spelling = role.clean || clean == LogPosition{};

@@ -41,6 +41,15 @@ class ShardLogTest : public testing::TestWithParam<kv::StoreOptions::Engine> {
     owner->settle();
     return owner;
   }
+  // A copy that was restored and has everything for now.
+  std::unique_ptr<LoggedShardUnderTest> caught_up(const std::string& name) {
+    auto copy = node(name);
+    EXPECT_TRUE(copy->restore().ok());
+    EXPECT_TRUE(copy->follow().ok());
+    const Status done = copy->catch_up();
+    EXPECT_TRUE(done.ok());
+    return copy;
+  }
   void write_some(LoggedShardUnderTest& owner, const std::string& word) {
     for (int i = 0; i < 4; ++i) {
       clock_.advance(std::chrono::seconds{1});
@@ -76,10 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, ShardLogTest,
 
 TEST_P(ShardLogTest, ACopyThatIsFedByTheLogAloneIsEqual) {
   const auto owner = written();
-  const auto copy = node("b");
-  ASSERT_TRUE(copy->restore().ok());
-  ASSERT_TRUE(copy->follow().ok());
-  ASSERT_TRUE(copy->catch_up().ok());
+  const auto copy = caught_up("b");
   expect_equal(*copy, *owner);
   // Batches that a copy applies to its open shard; the changelog is trimmed by one of them.
   write_some(*owner, "more");
@@ -112,10 +118,7 @@ TEST_P(ShardLogTest, AnEmptyDiskGetsEverythingThatWasDurable) {
 
 TEST_P(ShardLogTest, AnOwnerThatIsTakenOverIsDeposed) {
   const auto owner = written();
-  const auto copy = node("b");
-  ASSERT_TRUE(copy->restore().ok());
-  ASSERT_TRUE(copy->follow().ok());
-  ASSERT_TRUE(copy->catch_up().ok());
+  const auto copy = caught_up("b");
   write_some(*owner, "shipped");
   owner->settle();
   ASSERT_TRUE(owner->write("k9", "lost").ok());  // not shipped
@@ -149,10 +152,7 @@ TEST_P(ShardLogTest, AfterACleanStopTheLogGoesOnWithoutASnapshot) {
   while (owner->log().shipper().step()->did_work()) {
   }
   EXPECT_TRUE(owner->is_durable());
-  const auto copy = node("b");
-  ASSERT_TRUE(copy->restore().ok());
-  ASSERT_TRUE(copy->follow().ok());
-  ASSERT_TRUE(copy->catch_up().ok());
+  const auto copy = caught_up("b");
   expect_equal(*copy, *owner);
   // After a kill, batches may be missing in the log: a snapshot has them.
   ASSERT_TRUE(owner->write("k7", "unshipped").ok());
@@ -182,10 +182,7 @@ TEST_P(ShardLogTest, AQueueThatIsTooLongIsDroppedAndASnapshotTakesItsPlace) {
   EXPECT_FALSE(owner->is_durable());
   owner->settle();
   EXPECT_TRUE(owner->is_durable());
-  const auto copy = node("b");
-  ASSERT_TRUE(copy->restore().ok());
-  ASSERT_TRUE(copy->follow().ok());
-  ASSERT_TRUE(copy->catch_up().ok());
+  const auto copy = caught_up("b");
   expect_equal(*copy, *owner);
 }
 
@@ -217,10 +214,7 @@ TEST_P(ShardLogTest, RestoresAPointInTimeAndGoesOnFromThere) {
   copy->settle();
   EXPECT_TRUE(copy->is_durable());
   // What came after that time is given up: whoever restores from now on gets the new state.
-  const auto last = node("c");
-  ASSERT_TRUE(last->restore().ok());
-  ASSERT_TRUE(last->follow().ok());
-  ASSERT_TRUE(last->catch_up().ok());
+  const auto last = caught_up("c");
   expect_equal(*last, *copy);
 }
 
