@@ -27,6 +27,8 @@ class LogReader {
   Result<std::optional<LogObject>> next();
   // The last object that was returned.
   const LogPosition& position() const { return position_; }
+  // Whether that is a seal: another term may begin with the state there.
+  bool at_seal() const { return next_term_.has_value(); }
 
  private:
   Result<std::optional<LogObject>> read(const LogPosition& position);

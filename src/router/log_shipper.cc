@@ -36,8 +36,9 @@ void LogShipper::take(LogStore store, std::string bytes) {
     queue_.push_back({.batch = {.store = store, .time = last_time_, .bytes = std::move(bytes)},
                       .number = position_});
     if (queued_bytes_ > options_.most_queue_bytes) {
+      // What is in flight stays.
+      for (const Queued& one : queue_) queued_bytes_ -= one.batch.bytes.size();
       queue_.clear();
-      queued_bytes_ = 0;
       gap_wanted_ = true;
     }
     wake = wake_;

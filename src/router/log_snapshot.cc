@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/sized_text.h"
+#include "router/log_bytes.h"
 #include "router/node/directory.h"
 
 namespace kin::router {
@@ -19,25 +20,6 @@ constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
 
 Error damaged() {
   return {Code::kDataLoss, "the manifest of a snapshot is damaged"};
-}
-
-void append_position(std::string& out, const LogPosition& position) {
-  append_le(out, position.term);
-  append_le(out, position.number);
-}
-LogPosition read_position(ByteReader& in) {
-  LogPosition position{.term = in.read<std::uint64_t>()};
-  position.number = in.read<std::uint64_t>();
-  return position;
-}
-void append_hash(std::string& out, const Hash128& hash) {
-  append_le(out, hash.low);
-  append_le(out, hash.high);
-}
-Hash128 read_hash(ByteReader& in) {
-  Hash128 hash{.low = in.read<std::uint64_t>()};
-  hash.high = in.read<std::uint64_t>();
-  return hash;
 }
 
 // Paths of a manifest must not lead out of the folder of the shard.
@@ -79,7 +61,7 @@ std::string encode(const LogSnapshot& snapshot) {
   append_sized(out, snapshot.owner);
   append_position(out, snapshot.from);
   append_position(out, snapshot.consistent);
-  append_le(out, static_cast<std::int64_t>(snapshot.time.time_since_epoch().count()));
+  append_time(out, snapshot.time);
   append_le(out, static_cast<std::uint32_t>(snapshot.files.size()));
   for (const SnapshotFile& file : snapshot.files) {
     append_sized(out, file.path);
@@ -108,7 +90,7 @@ Result<LogSnapshot> decode_log_snapshot(std::string_view bytes) {
   snapshot.owner = read_sized(in);
   snapshot.from = read_position(in);
   snapshot.consistent = read_position(in);
-  snapshot.time = WallTime{std::chrono::milliseconds{in.read<std::int64_t>()}};
+  snapshot.time = read_time(in);
   const auto count = in.read<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     SnapshotFile file{.path = read_sized(in)};

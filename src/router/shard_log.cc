@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "router/log_bytes.h"
 #include "router/log_reader.h"
 
 namespace kin::router {
@@ -25,14 +26,11 @@ LogShipperOptions shipper_options(const ShardLogOptions& options) {
 std::string encode(const LogRole& role) {
   std::string out(1, static_cast<char>(kVersion));
   append_le(out, role.term);
-  append_le(out, role.writer.low);
-  append_le(out, role.writer.high);
+  append_hash(out, role.writer);
   append_le(out, role.next_term);
-  append_le(out, role.next_writer.low);
-  append_le(out, role.next_writer.high);
+  append_hash(out, role.next_writer);
   append_le(out, static_cast<std::uint8_t>((role.clean ? 1 : 0) | (role.restored ? 2 : 0)));
-  append_le(out, role.clean.value_or(LogPosition{}).term);
-  append_le(out, role.clean.value_or(LogPosition{}).number);
+  append_position(out, role.clean.value_or(LogPosition{}));
   append_le(out, checksum(out));
   return out;
 }
@@ -47,14 +45,11 @@ Result<LogRole> decode_log_role(std::string_view bytes) {
     return Error{Code::kFailedPrecondition,
                  "the part of a shard in its log has a version that this program does not read"};
   LogRole role{.term = in.read<std::uint64_t>()};
-  role.writer.low = in.read<std::uint64_t>();
-  role.writer.high = in.read<std::uint64_t>();
+  role.writer = read_hash(in);
   role.next_term = in.read<std::uint64_t>();
-  role.next_writer.low = in.read<std::uint64_t>();
-  role.next_writer.high = in.read<std::uint64_t>();
+  role.next_writer = read_hash(in);
   const auto flags = in.read<std::uint8_t>();
-  LogPosition clean{.term = in.read<std::uint64_t>()};
-  clean.number = in.read<std::uint64_t>();
+  const LogPosition clean = read_position(in);
   if ((flags & 1) != 0) role.clean = clean;
   role.restored = (flags & 2) != 0;
   const bool one_spelling = role.clean || clean == LogPosition{};
@@ -189,7 +184,7 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("the shard's log has term {} already", end.term)};
   // Before the seal: a copy that cannot go on by the log must not end the term of an owner that can.
-  KIN_TRY([[maybe_unused]] const LogPosition reached, catch_up(host));
+  KIN_TRY([[maybe_unused]] const auto reached, catch_up(host));
   if (!end.seal || end.seal->next_term != term) {
     const std::uint64_t open = end.seal ? end.seal->next_term : end.term;
     const LogPosition after = end.seal ? LogPosition{open, 0} : end.last;
@@ -203,18 +198,26 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("term {} of the shard's log is taken by another node", term)};
   }
-  KIN_TRY(const LogPosition base, catch_up(host));
+  KIN_TRY(const auto base, catch_up(host));
   return begin(host, term, base);
 }
 
-Result<LogPosition> ShardLog::catch_up(ShardHost& host) {
+Result<std::optional<LogPosition>> ShardLog::catch_up(ShardHost& host) {
   KIN_TRY(const auto from, host.shipped_position());
   if (!from) return Error{Code::kFailedPrecondition, "the shard is no copy of a log"};
   LogReader reader(*objects_, *from);
   for (;;) {
-    KIN_TRY(const auto object, reader.next());
-    if (!object) return reader.position();
-    if (!object->batches.empty()) KIN_RETURN_IF_ERROR(host.apply_shipped(*object));
+    const auto next = reader.next();
+    if (!next && next.error().code != Code::kFailedPrecondition) return next.error();
+    if (!next) {
+      // A term whose first state no snapshot has, or batches that none has: nobody can go on there.
+      KIN_TRY(const auto snapshots, list_snapshots(*objects_));
+      if (!snapshots.empty() && snapshots.back().consistent > reader.position())
+        return next.error();
+    }
+    if (!next || !*next)
+      return reader.at_seal() ? std::optional(reader.position()) : std::nullopt;
+    if (!(*next)->batches.empty()) KIN_RETURN_IF_ERROR(host.apply_shipped(**next));
   }
 }
 

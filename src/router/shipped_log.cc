@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/sized_text.h"
+#include "router/log_bytes.h"
 
 namespace kin::router {
 namespace {
@@ -19,33 +20,6 @@ constexpr std::size_t kDigits = 20;
 
 Error damaged() {
   return {Code::kDataLoss, "an object of a shipped log is damaged"};
-}
-
-void append_hash(std::string& out, const Hash128& hash) {
-  append_le(out, hash.low);
-  append_le(out, hash.high);
-}
-Hash128 read_hash(ByteReader& in) {
-  Hash128 hash{.low = in.read<std::uint64_t>()};
-  hash.high = in.read<std::uint64_t>();
-  return hash;
-}
-
-void append_position(std::string& out, const LogPosition& position) {
-  append_le(out, position.term);
-  append_le(out, position.number);
-}
-LogPosition read_position(ByteReader& in) {
-  LogPosition position{.term = in.read<std::uint64_t>()};
-  position.number = in.read<std::uint64_t>();
-  return position;
-}
-
-void append_time(std::string& out, WallTime time) {
-  append_le(out, static_cast<std::int64_t>(time.time_since_epoch().count()));
-}
-WallTime read_time(ByteReader& in) {
-  return WallTime{std::chrono::milliseconds{in.read<std::int64_t>()}};
 }
 
 bool is_kind(LogObject::Kind kind) {

@@ -40,17 +40,7 @@ Status LoggedShardUnderTest::start() {
   KIN_TRY(const bool is_copy, log_->is_copy());
   if (!is_copy) {
     drop();
-    log_ = std::make_unique<ShardLog>(
-        objects_, kIdentity,
-        ShardLogOptions{.index = "papers",
-                        .settings = "settings",
-                        .owner = name_,
-                        .folder = kFolder,
-                        .disk = disk_.get(),
-                        .clock = &clock_,
-                        .draw = [this] { return hash128(name_, ++drawn_); },
-                        .shipper = shipper,
-                        .snapshots = snapshots});
+    make_log();
     KIN_TRY(host_, ShardHost::open(kFolder, shard_options(), kIdentity, log_->ties(false)));
     KIN_RETURN_IF_ERROR(log_->own(*host_));
   } else {
@@ -65,8 +55,7 @@ Status LoggedShardUnderTest::start() {
   return Done{};
 }
 
-Status LoggedShardUnderTest::follow() {
-  drop();
+void LoggedShardUnderTest::make_log() {
   log_ = std::make_unique<ShardLog>(
       objects_, kIdentity,
       ShardLogOptions{.index = "papers",
@@ -78,6 +67,11 @@ Status LoggedShardUnderTest::follow() {
                       .draw = [this] { return hash128(name_, ++drawn_); },
                       .shipper = shipper,
                       .snapshots = snapshots});
+}
+
+Status LoggedShardUnderTest::follow() {
+  drop();
+  make_log();
   KIN_TRY(const bool is_copy, log_->is_copy());
   if (!is_copy) return Done{};
   KIN_TRY(host_, ShardHost::open(kFolder, shard_options(), kIdentity, log_->ties(true)));

@@ -70,6 +70,7 @@ class LoggedShardUnderTest {
   index::ShardOptions shard_options();
   Result<Response> ask(const Request& request);
   Status session();
+  void make_log();
 
   std::string name_;
   ManualClock& clock_;
