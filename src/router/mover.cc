@@ -9,6 +9,8 @@
 namespace kin::router {
 namespace {
 
+constexpr int kFencedPieces = 2;  // verifying and handing over
+
 bool may_pass(const Error& error) {
   return error.code == Code::kUnavailable || error.code == Code::kCancelled ||
          error.code == Code::kResourceExhausted;
@@ -31,10 +33,28 @@ Result<StepOutcome> Mover::step() {
     // Read after the move, and for each: its phase tells how old the map may be.
     KIN_TRY(const auto map, meta_.get(map_key(index_)));
     if (!map) return StepOutcome::idle();
-    KIN_TRY(const StepOutcome outcome, step_one(one, *map));
+    KIN_TRY(StepOutcome outcome, step_one(one, *map));
+    if (outcome.did_work() && !options_.one_piece) {
+      KIN_TRY(outcome, pass_fence(one.move.partition));
+    }
     all = combine(all, outcome);
   }
   return all;
+}
+
+// Nobody serves a partition behind its fence, so what is left there is not done by turns.
+Result<StepOutcome> Mover::pass_fence(index::PartitionId partition) {
+  StepOutcome outcome = StepOutcome::worked();
+  for (int pieces = 0; pieces < kFencedPieces && outcome.did_work(); ++pieces) {
+    KIN_TRY(const auto moves, read_stored_moves(meta_, index_));
+    const auto one = std::ranges::find(
+        moves, partition, [](const StoredMove& stored) { return stored.move.partition; });
+    if (one == moves.end() || !rule_of(one->move.phase).fenced) return outcome;
+    KIN_TRY(const auto map, meta_.get(map_key(index_)));
+    if (!map) return StepOutcome::idle();
+    KIN_TRY(outcome, step_one(*one, *map));
+  }
+  return outcome;
 }
 
 ShardClient& Mover::client(const std::string& address) {

@@ -37,6 +37,7 @@ struct MoverOptions {
   std::size_t page_bytes = kPageBytes;
   std::size_t removed = 500;  // entities removed at once
   std::size_t most = 2;       // moves at a time; others wait
+  bool one_piece = false;     // a step does not pass the fence at once; for tests
 };
 
 // How far a move is, as a mover saw it last.
@@ -96,6 +97,7 @@ class Mover {
   // Whether another mover carries the move on.
   bool yields(const StoredMove& stored);
   Result<StepOutcome> step_one(const StoredMove& stored, const MetaValue& map);
+  Result<StepOutcome> pass_fence(index::PartitionId partition);
   ShardClient& client(const std::string& address);
   Result<StepOutcome> after_error(const StoredMove& stored, const Error& error);
 

@@ -47,6 +47,7 @@ class MoverTest : public testing::Test {
     options.clock = &clock_;
     options.page = std::min<std::size_t>(options.page, 7);
     options.removed = 7;
+    options.one_piece = true;
     return {"things", cluster_.meta(), cluster_.connect(), options};
   }
   void begin() {

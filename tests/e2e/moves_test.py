@@ -323,7 +323,7 @@ def main():
             check_verbs(run, nodes, extra)
             moves.settle()
             workers += [Worker(world.reader(i)) for i in range(2)]
-            await_searches(world, "no moves", 20 * count)
+            await_searches(world, "no moves", 10 * count)
             world.phase = "moves"
             moves.until(count // 4)
             world.phase = "split"
