@@ -30,6 +30,12 @@ TEST(FolderObjects, RefusesNamesThatLeaveTheFolder) {
   }
 }
 
+TEST(FolderObjects, ListsNamesInTheOrderOfTheirBytes) {
+  const MakeObjects make = in_folder();
+  for (const char* name : {"a/1", "a-b", "ab"}) EXPECT_TRUE(*make()->create(name, "x"));
+  EXPECT_EQ(*list_all(*make(), ""), (std::vector<std::string>{"a-b", "a/1", "ab"}));
+}
+
 TEST(FolderObjects, WhatAnUnfinishedUploadLeftIsNotListed) {
   const MakeObjects make = in_folder();
   const ObjectSource fails = [](std::span<char>) -> Result<std::size_t> {
