@@ -99,6 +99,7 @@ class Replica {
   // Of step_log().
   std::optional<LogReader> reader_;  // nothing: the state of the owner is in the folder
   std::optional<std::uint64_t> follows_;  // the term after the seal that was read last
+  Hash128 follows_by_ = {};               // who may write it
   std::optional<LogPosition> sealed_;     // by this copy
   bool begun_ = false;                    // the term of the log
   std::uint64_t term_ = 0;
