@@ -125,6 +125,19 @@ Result<std::optional<LogPosition>> Replica::end_of_log() {
   return std::optional(LogPosition{*follows_, 0});
 }
 
+// A copy that was away for long may lack objects that are removed. Their places look free.
+Status Replica::check_end() {
+  const LogPosition& at = reader_->position();
+  const LogPosition next =
+      follows_ ? LogPosition{*follows_, 1} : LogPosition{at.term, at.number + 1};
+  KIN_TRY(const LogEnd end, find_end(objects_));
+  if (end.last < next) return Done{};
+  KIN_TRY(const auto there, objects_.get(log_object_name(next)));
+  if (there) return Done{};
+  return Error{Code::kFailedPrecondition,
+               "the copy lacks objects of the log that are removed (restore it from a snapshot)"};
+}
+
 Result<StepOutcome> Replica::seal() {
   term_ = lease_.term();
   writer_ = writer_of(options_.self, term_);
@@ -138,6 +151,7 @@ Result<StepOutcome> Replica::seal() {
     const bool is_sealed = follows_ == term_ && follows_by_ == writer_;
     if (after && !is_sealed) {
       if (follows_ && *follows_ >= term_) return lose();
+      if (reader_) KIN_RETURN_IF_ERROR(check_end());
       KIN_TRY(const Sealed sealed, seal_term(objects_, *after, term_, writer_,
                                              options_.lease.clock->now()));
       if (!sealed.ours && sealed.next_term >= term_) return lose();

@@ -78,6 +78,7 @@ class Replica {
   Result<StepOutcome> seal();
   // The position after which the log is sealed; nothing if there is no log.
   Result<std::optional<LogPosition>> end_of_log();
+  Status check_end();
   // Applies the next object. False if there is none yet.
   Result<bool> apply_next();
   Result<StepOutcome> enter_map();

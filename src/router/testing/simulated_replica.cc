@@ -244,7 +244,7 @@ void SimulatedReplica::live(const LifePointer& life) {
                       .disk = life->disk.get(),
                       .clock = &simulation_.clock(),
                       .least_log_bytes = 4'000,
-                      .retention = milliseconds{500},
+                      .retention = milliseconds{8'000},
                       .retry = milliseconds{50}});
   simulation_.spawn([this, life] { run_lease(life); });
   simulation_.spawn([this, life] { run_snapshots(life); });
