@@ -73,7 +73,8 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   EXPECT_GE(moved, seeds);
 }
 
-// Not in the ordinary run: some seeds still show a violation (--gtest_also_run_disabled_tests).
+// Not in the ordinary run: about one seed of a hundred ends with a shard that has no owner ("Not yet"
+// in docs/adr/0036-followers-take-over.md). --gtest_also_run_disabled_tests runs it.
 TEST(ClusterRun, DISABLED_NothingAcknowledgedIsLostWhileFollowersTakeOver) {
   const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
   const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
