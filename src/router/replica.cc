@@ -106,7 +106,10 @@ Result<bool> Replica::apply_next() {
   KIN_TRY(const auto object, reader_->next());
   if (!object) return false;
   follows_.reset();
-  if (object->kind == LogObject::Kind::kSeal) follows_ = object->next_term;
+  if (object->kind == LogObject::Kind::kSeal) {
+    follows_ = object->next_term;
+    follows_by_ = object->writer;
+  }
   KIN_RETURN_IF_ERROR(host_.apply_shipped(*object));
   return true;
 }
@@ -116,8 +119,23 @@ Result<std::optional<LogPosition>> Replica::end_of_log() {
                                : std::optional(reader_->position());
   KIN_TRY(const LogEnd end, find_end(objects_));
   if (end.term == 0) return std::optional<LogPosition>();
-  if (end.seal) return std::optional(LogPosition{end.seal->next_term, 0});
-  return std::optional(end.last);
+  if (!end.seal) return std::optional(end.last);
+  follows_ = end.seal->next_term;
+  follows_by_ = end.seal->writer;
+  return std::optional(LogPosition{*follows_, 0});
+}
+
+// A copy that was away for long may lack objects that are removed. Their places look free.
+Status Replica::check_end() {
+  const LogPosition& at = reader_->position();
+  const LogPosition next =
+      follows_ ? LogPosition{*follows_, 1} : LogPosition{at.term, at.number + 1};
+  KIN_TRY(const LogEnd end, find_end(objects_));
+  if (end.last < next) return Done{};
+  KIN_TRY(const auto there, objects_.get(log_object_name(next)));
+  if (there) return Done{};
+  return Error{Code::kFailedPrecondition,
+               "the copy lacks objects of the log that are removed (restore it from a snapshot)"};
 }
 
 Result<StepOutcome> Replica::seal() {
@@ -129,7 +147,11 @@ Result<StepOutcome> Replica::seal() {
   }
   if (!sealed_) {
     KIN_TRY(const auto after, end_of_log());
-    if (after) {
+    // The seal is there already, though the reply to its creation was lost.
+    const bool is_sealed = follows_ == term_ && follows_by_ == writer_;
+    if (after && !is_sealed) {
+      if (follows_ && *follows_ >= term_) return lose();
+      if (reader_) KIN_RETURN_IF_ERROR(check_end());
       KIN_TRY(const Sealed sealed, seal_term(objects_, *after, term_, writer_,
                                              options_.lease.clock->now()));
       if (!sealed.ours && sealed.next_term >= term_) return lose();

@@ -78,6 +78,7 @@ class Replica {
   Result<StepOutcome> seal();
   // The position after which the log is sealed; nothing if there is no log.
   Result<std::optional<LogPosition>> end_of_log();
+  Status check_end();
   // Applies the next object. False if there is none yet.
   Result<bool> apply_next();
   Result<StepOutcome> enter_map();
@@ -99,6 +100,7 @@ class Replica {
   // Of step_log().
   std::optional<LogReader> reader_;  // nothing: the state of the owner is in the folder
   std::optional<std::uint64_t> follows_;  // the term after the seal that was read last
+  Hash128 follows_by_ = {};               // who may write it
   std::optional<LogPosition> sealed_;     // by this copy
   bool begun_ = false;                    // the term of the log
   std::uint64_t term_ = 0;

@@ -237,7 +237,11 @@ void ClusterRun::await_owners() {
     };
     for (int tries = 0; !owned() && tries < 600; ++tries)
       simulation_.clock().sleep_for(milliseconds{100});
-    if (!owned()) clients_.violate(fmt::format("shard {} has no owner for ever", shard));
+    if (owned()) continue;
+    std::string why = fmt::format("shard {} has no owner for ever", shard);
+    std::for_each(first, first + static_cast<std::ptrdiff_t>(copies),
+                  [&](const SimulatedReplica* one) { why += "; " + one->state(); });
+    clients_.violate(why);
   }
 }
 

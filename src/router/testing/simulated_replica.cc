@@ -75,6 +75,7 @@ struct SimulatedReplica::Life {
     SendReply reply;
   };
   std::deque<Held> held = {};
+  std::string problem = {};  // the last
 
   bool is_taking_over() const { return replica != nullptr && takes_over(replica->phase()); }
 };
@@ -135,6 +136,14 @@ bool SimulatedReplica::owns() const {
          life_->replica->standing().role == Standing::Role::kOwner;
 }
 
+std::string SimulatedReplica::state() const {
+  if (life_ == nullptr) return name() + " is down";
+  if (life_->replica == nullptr) return name() + " is being restored: " + life_->problem;
+  return fmt::format("{} is {} in term {}{}: {}", name(), name_of(life_->replica->phase()),
+                     life_->replica->term(), life_->replica->lease().is_held() ? ", held" : "",
+                     life_->problem);
+}
+
 void SimulatedReplica::wait(const LifePointer& life, std::chrono::nanoseconds time) {
   simulation_.clock().sleep_for(time);
   while (!life->dead && simulation_.now() < paused_until_)
@@ -167,6 +176,7 @@ bool SimulatedReplica::open(const LifePointer& life) {
     // An earlier try may have left a part of it.
     const std::string folder = fmt::format("{}{}", kFolder, ++restores_);
     const auto restored = restore_shard(*life->objects, folder, {.files = shard.truth});
+    if (!restored.ok()) life->problem = restored.error().message;
     if (!restored.ok() || life->dead) return false;
     has_shard_ = true;
   }
@@ -234,7 +244,7 @@ void SimulatedReplica::live(const LifePointer& life) {
                       .disk = life->disk.get(),
                       .clock = &simulation_.clock(),
                       .least_log_bytes = 4'000,
-                      .retention = milliseconds{500},
+                      .retention = milliseconds{8'000},
                       .retry = milliseconds{50}});
   simulation_.spawn([this, life] { run_lease(life); });
   simulation_.spawn([this, life] { run_snapshots(life); });
@@ -271,6 +281,7 @@ void SimulatedReplica::run_log(const LifePointer& life) {
     if (!planned) work();
     if (life->dead) return;
     release(*life);
+    if (!outcome.ok()) life->problem = outcome.error().message;
     const bool cannot_go_on = !outcome.ok() && outcome.error().code != Code::kUnavailable &&
                               outcome.error().code != Code::kCancelled;
     if (cannot_go_on || life->replica->phase() == Replica::Phase::kLost) {
