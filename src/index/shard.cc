@@ -202,7 +202,7 @@ Status Shard::State::forget(std::span<const DocId> ids) {
 // opening rebuilds the indexes.
 Status Shard::State::apply_shipped(std::span<const std::string_view> batches,
                                    std::string_view position) {
-  if (!is_copy_) return Error{Code::kFailedPrecondition, "the shard is no copy of another"};
+  if (!is_copy_) return Error{Code::kFailedPrecondition, "the shard is not a copy of another one"};
   const std::lock_guard lock(writing_);
   KIN_RETURN_IF_ERROR(refused());
   KIN_TRY(const std::vector<Change> changes, truth_->apply_shipped(batches, position));

@@ -85,7 +85,7 @@ class LogShipper {
   // a simulator steps instead.
   Wait wait(std::uint64_t position, SteadyTime deadline) const;
 
-  // Ships what waits. An error of the object store is tried again later and is no error of step().
+  // Ships what waits. An error of the object store is tried again later, and step() does not fail.
   // Idle if nothing waits and when the shipper is deposed.
   Result<StepOutcome> step();
   // Calls `wake` when there is something to ship. Any thread; must be quick.

@@ -135,7 +135,7 @@ struct RestoredShard {
 
 // Makes the rows of a shard in `folder`, which is missing or empty: the newest snapshot that fits, and
 // the log after it. The shard can be opened as a copy that goes on after `position`, or as an owner.
-// kNotFound if there is no snapshot that fits. After an error the folder is worth nothing.
+// kNotFound if there is no snapshot that fits. After an error the folder must be removed.
 Result<RestoredShard> restore_shard(cloud::ObjectStore& objects,
                                     const std::filesystem::path& folder,
                                     const RestoreOptions& options);

@@ -204,7 +204,7 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
 
 Result<std::optional<LogPosition>> ShardLog::catch_up(ShardHost& host) {
   KIN_TRY(const auto from, host.shipped_position());
-  if (!from) return Error{Code::kFailedPrecondition, "the shard is no copy of a log"};
+  if (!from) return Error{Code::kFailedPrecondition, "the shard does not follow a log"};
   LogReader reader(*objects_, *from);
   for (;;) {
     const auto next = reader.next();
