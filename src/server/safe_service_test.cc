@@ -58,6 +58,7 @@ class SafeServiceTest : public testing::Test {
   }
 
   TemporaryFolder scratch_ = TemporaryFolder::create().value();
+  ManualClock clock_;  // read by the service's threads until the service is gone
   std::unique_ptr<WebService> service_;
 };
 
@@ -115,9 +116,8 @@ TEST_F(SafeServiceTest, TradesTheTokenForACookie) {
 }
 
 TEST_F(SafeServiceTest, HangsUpOnClientsThatDoNotSpeakTls) {
-  ManualClock clock;
   ServiceOptions watched = options();
-  watched.clock = &clock;
+  watched.clock = &clock_;
   watched.clock_tick = 1ms;
   start(std::move(watched));
   TestClient plain(service_->port());
@@ -125,7 +125,7 @@ TEST_F(SafeServiceTest, HangsUpOnClientsThatDoNotSpeakTls) {
   EXPECT_TRUE(plain.ended());
   TestClient silent(service_->port());
   EXPECT_TRUE(eventually([&] {
-    clock.advance(1s);
+    clock_.advance(1s);
     return silent.ended(1ms);
   }));
   EXPECT_EQ(get("/healthz")->status, 200);
