@@ -131,8 +131,10 @@ try {
         await page.keyboard.press('Escape');
         await read.waitFor({ state: 'detached' });
         await page.keyboard.press('?');
-        await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Go to the shards').waitFor();
+        const help = page.getByRole('dialog', { name: 'Keyboard' });
+        await help.getByText('Go to the shards').waitFor();
         await page.keyboard.press('Escape');
+        await help.waitFor({ state: 'detached' });
         await page.keyboard.press('g');
         await page.keyboard.press('s');
         await page.getByRole('heading', { name: 'Shards', exact: true }).waitFor();

@@ -50,6 +50,7 @@ class Timeline {
   readonly expanded = new SvelteSet<number>();
 
   #entries = $state.raw<Entry[]>([]);
+  #arriving = Promise.resolve();
   #turn = 0;
   readonly #today = $derived(new Date(clock.now).setHours(0, 0, 0, 0));
   readonly ids = $derived(this.#entries.map((entry) => entry.id));
@@ -87,8 +88,15 @@ class Timeline {
     }
   }
 
+  /** Resolves when the next page is there, whoever asked for it first. */
   async loadMore(): Promise<void> {
-    if (!this.next || this.more === 'loading' || this.status !== 'ready') return;
+    if (this.more === 'loading') return this.#arriving;
+    if (!this.next || this.status !== 'ready') return;
+    this.#arriving = this.#loadMore();
+    return this.#arriving;
+  }
+
+  async #loadMore(): Promise<void> {
     const turn = this.#turn;
     this.more = 'loading';
     try {
