@@ -67,42 +67,51 @@ Error error_of(const grpc::Status& status, const std::string& address) {
   }
 }
 
-// A call that is under way, with its messages. The thread of gRPC that ends it and the one that
-// waits share it.
+// How a call ended. The thread of gRPC that ends it and the one that waits share it.
+class Ending {
+ public:
+  void end(grpc::Status with) {
+    const std::lock_guard lock(mutex_);
+    status_ = std::move(with);
+    ended_.notify_all();
+  }
+  grpc::Status wait() {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return status_.has_value(); });
+    return *status_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::optional<grpc::Status> status_;
+};
+
+// A call with its messages. The context keeps the channel, and a channel must not end on a thread of
+// gRPC, which would wait for itself: so only those who wait own it.
 struct ShardCall {
   grpc::ClientContext context;
   v1::CallRequest request;
   v1::CallReply answer;
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::optional<grpc::Status> status;  // once it ended
-
-  void end(grpc::Status with) {
-    const std::lock_guard lock(mutex);
-    status = std::move(with);
-    ended.notify_all();
-  }
-  grpc::Status wait() {
-    std::unique_lock lock(mutex);
-    ended.wait(lock, [&] { return status.has_value(); });
-    return *status;
-  }
+  std::shared_ptr<Ending> ending = std::make_shared<Ending>();
 };
 
 // Cancels a call that nobody waits for.
 class Waiter {
  public:
-  Waiter(std::shared_ptr<ShardCall> call, std::shared_ptr<NodeConnection> node)
+  Waiter(std::unique_ptr<ShardCall> call, std::shared_ptr<NodeConnection> node)
       : call_(std::move(call)), node_(std::move(node)) {}
   ~Waiter() {
-    if (call_) call_->context.TryCancel();
+    if (!call_) return;
+    call_->context.TryCancel();
+    call_->ending->wait();  // at once: gRPC does not ask the node
   }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
   Reply<Response> wait(const std::function<void(std::chrono::milliseconds)>& on_behind) {
     const auto call = std::exchange(call_, nullptr);
-    if (const grpc::Status status = call->wait(); !status.ok())
+    if (const grpc::Status status = call->ending->wait(); !status.ok())
       return error_of(status, node_->address());
     if (on_behind && call->answer.has_behind_millis())
       on_behind(std::chrono::milliseconds{call->answer.behind_millis()});
@@ -110,7 +119,7 @@ class Waiter {
   }
 
  private:
-  std::shared_ptr<ShardCall> call_;
+  std::unique_ptr<ShardCall> call_;
   std::shared_ptr<NodeConnection> node_;
 };
 
@@ -202,7 +211,7 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
       return Error{Code::kUnavailable, "the time for the request was over before it was sent"};
     });
   }
-  auto call = std::make_shared<ShardCall>();
+  auto call = std::make_unique<ShardCall>();
   const bool endless = options.deadline == SteadyTime::max();
   node.prepare(call->context, endless ? node.options.timeout : options.deadline - now);
   to_wire(Call{.index = index_,
@@ -212,7 +221,9 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
                .request = std::move(request)},
           call->request);
   node.stub->async()->Call(&call->context, &call->request, &call->answer,
-                           [call](grpc::Status status) { call->end(std::move(status)); });
+                           [ending = call->ending](grpc::Status status) {
+                             ending->end(std::move(status));
+                           });
   auto waiter = std::make_shared<Waiter>(std::move(call), node_);
   return Started<Response>(
       [waiter, on_behind = options.on_behind] { return waiter->wait(on_behind); });
