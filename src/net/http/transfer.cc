@@ -50,7 +50,7 @@ bool is_method(std::string_view text) {
 }
 
 bool breaks_line(std::string_view text) {
-  return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
+  return std::ranges::any_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
 
 std::string bytes_text(std::uint64_t bytes) {
