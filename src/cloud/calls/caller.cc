@@ -80,13 +80,13 @@ Result<Answer> Caller::call(Call call) {
 Status Caller::sign(const net::OutgoingRequest& request, std::string_view payload_hash,
                     const AwsCredentials& credentials) {
   const std::string host = host_of(request.url);
-  const SignedParts parts{.method = request.method,
-                          .host = host,
-                          .path = request.url.path(),
-                          .query = request.url.query() ? std::string_view(*request.url.query())
-                                                       : std::string_view(),
-                          .payload_hash = payload_hash,
-                          .headers = request.headers};
+  const SignedParts parts{
+      .method = request.method,
+      .host = host,
+      .path = request.url.path(),
+      .query = request.url.query() ? std::string_view(*request.url.query()) : std::string_view(),
+      .payload_hash = payload_hash,
+      .headers = request.headers};
   auto added = signer_.sign(parts, credentials, clock_.now() + milliseconds(skew_ms_.load()));
   std::ranges::move(added, std::back_inserter(request.headers));
   return Done{};

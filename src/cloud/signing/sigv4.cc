@@ -101,8 +101,7 @@ std::string canonical_text(const SignedParts& parts, const SigningScope& scope,
   std::string out(parts.method);
   out.append("\n").append(canonical_path(parts.path, scope));
   out.append("\n").append(canonical_query(parts.query)).append("\n");
-  for (const auto& [name, value] : headers)
-    out.append(name).append(":").append(value).append("\n");
+  for (const auto& [name, value] : headers) out.append(name).append(":").append(value).append("\n");
   out.append("\n").append(names).append("\n").append(parts.payload_hash);
   return out;
 }

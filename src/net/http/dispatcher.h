@@ -95,7 +95,7 @@ class Dispatcher {
   std::optional<Url> last_parsed_;
   Queue waiting_;
   std::size_t with_deadline_ = 0;  // of `waiting_`
-  std::map<void*, Job> running_;  // by libcurl's handle
+  std::map<void*, Job> running_;   // by libcurl's handle
   std::unordered_map<std::string, int> per_host_;
   std::vector<FinishedJob> finished_;
 };

@@ -408,8 +408,7 @@ Error Transfer::failure(int code) const {
               fmt::format("{} does not accept connections on port {}", url_->host(), url_->port())};
     case CURLE_OPERATION_TIMEDOUT: {
       // libcurl has a clock of its own, and its limit may come a little early.
-      const bool over =
-          options_.clock->steady_now() >= deadline() - std::chrono::milliseconds(50);
+      const bool over = options_.clock->steady_now() >= deadline() - std::chrono::milliseconds(50);
       return {Code::kUnavailable,
               over ? fmt::format("no complete answer within {} s",
                                  std::chrono::duration<double>(deadline() - *started_).count())
