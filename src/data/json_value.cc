@@ -37,6 +37,26 @@ JsonValue value_of(simdjson::dom::element element) {
   KIN_UNREACHABLE();
 }
 
+// Bytes of documents that share a thread's buffers.
+constexpr std::size_t kSmall = 4096;
+
+// `capacity`: the longest document of this parser.
+Result<JsonValue> parse_with(simdjson::dom::parser& parser, std::string_view bytes,
+                             std::size_t capacity, const JsonLimits& limits) {
+  if (parser.allocate(capacity, limits.depth) != simdjson::SUCCESS)
+    return Error{Code::kResourceExhausted,
+                 fmt::format("no memory for {} bytes of JSON", bytes.size())};
+  simdjson::dom::element root;
+  const auto error = parser.parse(bytes.data(), bytes.size(), true).get(root);
+  if (error == simdjson::DEPTH_ERROR)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("the JSON is nested more than {} deep", limits.depth)};
+  if (error)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("this is not valid JSON: {}", simdjson::error_message(error))};
+  return value_of(root);
+}
+
 }  // namespace
 
 const JsonValue::Array& JsonValue::items() const {
@@ -54,19 +74,13 @@ const JsonValue& JsonValue::operator[](std::string_view name) const {
 }
 
 Result<JsonValue> parse_json(std::string_view bytes, JsonLimits limits) {
-  simdjson::dom::parser parser;
-  if (parser.allocate(bytes.size(), limits.depth) != simdjson::SUCCESS)
-    return Error{Code::kResourceExhausted,
-                 fmt::format("no memory for {} bytes of JSON", bytes.size())};
-  simdjson::dom::element root;
-  const auto error = parser.parse(bytes.data(), bytes.size(), true).get(root);
-  if (error == simdjson::DEPTH_ERROR)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("the JSON is nested more than {} deep", limits.depth)};
-  if (error)
-    return Error{Code::kInvalidArgument,
-                 fmt::format("this is not valid JSON: {}", simdjson::error_message(error))};
-  return value_of(root);
+  if (bytes.size() > kSmall) {
+    simdjson::dom::parser parser;
+    return parse_with(parser, bytes, bytes.size(), limits);
+  }
+  // Kept, because its buffers cost more than reading a short document.
+  thread_local simdjson::dom::parser parser;
+  return parse_with(parser, bytes, kSmall, limits);
 }
 
 }  // namespace kin::data

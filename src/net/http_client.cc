@@ -178,6 +178,14 @@ HttpBatch::~HttpBatch() {
 HttpRequestId HttpBatch::add(HttpRequest request) {
   Job job{.owned = std::make_unique<const HttpRequest>(std::move(request))};
   job.request = job.owned.get();
+  return enqueue(std::move(job));
+}
+
+HttpRequestId HttpBatch::add_borrowed(const HttpRequest& request) {
+  return enqueue({.request = &request});
+}
+
+HttpRequestId HttpBatch::enqueue(Job job) {
   const HttpRequestId id = client_.state_->enqueue(std::move(job), inbox_->waiting);
   inbox_->open.insert(id);
   ++pending_;

@@ -185,6 +185,8 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
+struct Job;
+
 // The requests of one thread: their outcomes come to it alone, while other threads use the same
 // client. Requests may be added while others are on their way, so that a caller can follow an
 // answer with the next page, or a failure with another try. One thread only. Borrows the client.
@@ -197,6 +199,9 @@ class HttpBatch {
   HttpBatch& operator=(const HttpBatch&) = delete;
 
   HttpRequestId add(HttpRequest request);
+  // The same without a copy: `request` must live until next() has given its outcome, or the batch
+  // is gone.
+  HttpRequestId add_borrowed(const HttpRequest& request);
   // Requests that were added and not given out by next().
   std::size_t pending() const { return pending_; }
 
@@ -209,6 +214,8 @@ class HttpBatch {
   std::optional<Finished> next(std::optional<std::chrono::milliseconds> timeout = {});
 
  private:
+  HttpRequestId enqueue(Job job);
+
   struct Inbox;
   HttpClient& client_;
   std::unique_ptr<Inbox> inbox_;

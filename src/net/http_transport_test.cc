@@ -90,6 +90,27 @@ TEST_F(HttpTransportTest, ResumesTlsSessions) {
   EXPECT_THAT(sessions, ElementsAre("new", "reused", "reused"));
 }
 
+TEST_F(HttpTransportTest, NothingOfARequestReachesTheNext) {
+  const std::string url = server_.url("/echo");
+  const auto echo = [&](const HttpRequest& request) { return client_.get(request).value().body; };
+  const HttpRequest first{
+      .url = url, .headers = {{"X-First", "1"}}, .body = HttpBody{"text/plain", "one"}};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(echo(first), AllOf(HasSubstr("X-First: 1\n"), HasSubstr("text/plain")));
+    EXPECT_THAT(
+        echo({.url = url, .body = HttpBody{"", "four"}, .decompress = false}),
+        AllOf(HasSubstr("four"), HasSubstr("Content-Length: 4\n"), Not(HasSubstr("X-First")),
+              Not(HasSubstr("text/plain")), Not(HasSubstr("gzip"))));
+    EXPECT_THAT(echo(first), AllOf(HasSubstr("one"), HasSubstr("gzip"), Not(HasSubstr("four"))));
+    EXPECT_THAT(echo({.url = url}), AllOf(Not(HasSubstr("Content-")), Not(HasSubstr("X-First"))));
+    EXPECT_THAT(echo({.url = url,
+                      .credentials = {Credentials::Kind::kBearer, "", "secret"},
+                      .body = HttpBody{"", "x"}}),
+                HasSubstr("Authorization: Bearer secret\n"));
+    EXPECT_THAT(echo(first), Not(HasSubstr("Authorization")));
+  }
+}
+
 TEST_F(HttpTransportTest, HasHundredsOfRequestsInFlightAndUsesTheirConnectionsAgain) {
   for (const char* round : {"/gather/one/300", "/gather/two/300"}) {
     int together = 0;
@@ -453,9 +474,7 @@ TEST_F(HttpTransportTest, ABatchWaitsNoLongerThanItIsTold) {
 }
 
 TEST_F(HttpTransportTest, ABatchThatIsLeftEndsItsRequests) {
-  {
-    HttpBatch(client_).add({.url = server_.url("/hang")});
-  }
+  { HttpBatch(client_).add({.url = server_.url("/hang")}); }
   EXPECT_TRUE(get("/echo").ok());
 }
 

@@ -77,16 +77,18 @@ Result<Answer> Caller::call(Call call) {
   return std::move(*answer);
 }
 
-Status Caller::sign(const net::OutgoingRequest& request, const std::string& payload_hash,
+Status Caller::sign(const net::OutgoingRequest& request, std::string_view payload_hash,
                     const AwsCredentials& credentials) {
-  const SignedParts parts{.method = request.method,
-                          .host = host_of(request.url),
-                          .path = request.url.path(),
-                          .query = request.url.query().value_or(""),
-                          .payload_hash = payload_hash,
-                          .headers = request.headers};
-  const auto added = signer_.sign(parts, credentials, clock_.now() + milliseconds(skew_ms_.load()));
-  request.headers.insert(request.headers.end(), added.begin(), added.end());
+  const std::string host = host_of(request.url);
+  const SignedParts parts{
+      .method = request.method,
+      .host = host,
+      .path = request.url.path(),
+      .query = request.url.query() ? std::string_view(*request.url.query()) : std::string_view(),
+      .payload_hash = payload_hash,
+      .headers = request.headers};
+  auto added = signer_.sign(parts, credentials, clock_.now() + milliseconds(skew_ms_.load()));
+  std::ranges::move(added, std::back_inserter(request.headers));
   return Done{};
 }
 
@@ -110,11 +112,21 @@ void CallBatch::count_time() {
 
 void CallBatch::add(Call call, Done done, nanoseconds delay) {
   const SteadyTime now = caller_.clock_.steady_now();
-  Pending pending{.call = std::move(call),
-                  .done = std::move(done),
-                  .payload_hash = {},
-                  .deadline = now + caller_.options_.retry.deadline};
-  pending.payload_hash = to_hex(sha256(pending.call.body.value_or("")));
+  auto pending = std::make_unique<Pending>();
+  pending->judge = std::move(call.judge);
+  pending->done = std::move(done);
+  pending->payload_hash = to_hex(sha256(call.body ? std::string_view(*call.body) : ""));
+  pending->deadline = now + caller_.options_.retry.deadline;
+  net::HttpRequest& request = pending->request;
+  request.url = std::move(call.url);
+  request.method = std::move(call.method);
+  request.headers = std::move(call.headers);
+  request.decompress = false;
+  request.most_bytes = call.most_bytes;
+  if (call.body) request.body = net::HttpBody{.type = "", .bytes = std::move(*call.body)};
+  request.signer = [&caller = caller_, &self = *pending](const net::OutgoingRequest& outgoing) {
+    return caller.sign(outgoing, self.payload_hash, self.credentials);
+  };
   delayed_.push_back({now + delay, std::move(pending)});
 }
 
@@ -123,6 +135,7 @@ SteadyTime CallBatch::first_due() const {
 }
 
 void CallBatch::start_due() {
+  if (delayed_.empty()) return;
   const SteadyTime now = caller_.clock_.steady_now();
   // Taken out first: start() may finish a call at once, and its `done` may add more.
   const auto due = std::ranges::stable_partition(
@@ -161,65 +174,56 @@ void CallBatch::run(const More& more) {
   }
 }
 
-void CallBatch::start(Pending pending) {
+void CallBatch::start(PendingCall pending) {
   // Every try gets fresh credentials and a new signature: both expire.
   auto credentials = caller_.credentials_.get();
-  if (!credentials) return pending.done(credentials.error());
-  ++pending.tries;
+  if (!credentials) return pending->done(credentials.error());
+  pending->credentials = std::move(*credentials);
+  ++pending->tries;
   ++caller_.meter_->requests;
-  net::HttpRequest request{.url = pending.call.url,
-                           .method = pending.call.method,
-                           .headers = pending.call.headers,
-                           .decompress = false,
-                           .most_bytes = pending.call.most_bytes};
-  if (pending.call.body) request.body = net::HttpBody{.type = "", .bytes = *pending.call.body};
-  request.signer = [&caller = caller_, hash = pending.payload_hash,
-                    keys = std::move(*credentials)](const net::OutgoingRequest& outgoing) {
-    return caller.sign(outgoing, hash, keys);
-  };
   count_time();
-  const auto id = http_.add(std::move(request));
+  const auto id = http_.add_borrowed(pending->request);
   sent_.emplace(id, std::move(pending));
 }
 
-void CallBatch::finish(Pending pending, net::HttpOutcome outcome) {
+void CallBatch::finish(PendingCall pending, net::HttpOutcome outcome) {
   Result<Answer> answer = Error{Code::kInternal, "no answer"};
   if (outcome.response) {
-    const auto& judge = pending.call.judge ? pending.call.judge : caller_.service_.judge;
+    const auto& judge = pending->judge ? pending->judge : caller_.service_.judge;
     const Verdict verdict = judge(*outcome.response);
     if (verdict == Verdict::kThrottled) ++caller_.meter_->throttles;
     if (verdict == Verdict::kSkewed) caller_.learn_time(*outcome.response);
     // Only a success pays a retry back.
     if (verdict == Verdict::kDone) caller_.budget_.give_back();
     // A server that failed may have done its work before.
-    if (verdict == Verdict::kRetry) pending.ambiguous = true;
+    if (verdict == Verdict::kRetry) pending->ambiguous = true;
     answer = Answer{.response = std::move(*outcome.response),
                     .verdict = verdict,
-                    .ambiguous = pending.ambiguous};
+                    .ambiguous = pending->ambiguous};
   } else {
     answer = outcome.response.error();
     // Without an answer it is unknown whether the service acted on the request.
-    pending.ambiguous = pending.ambiguous || outcome.may_have_been_sent;
+    pending->ambiguous = pending->ambiguous || outcome.may_have_been_sent;
   }
-  if (!try_again(pending, answer)) pending.done(std::move(answer));
+  if (!try_again(pending, answer)) pending->done(std::move(answer));
 }
 
-bool CallBatch::try_again(Pending& pending, const Result<Answer>& answer) {
+bool CallBatch::try_again(PendingCall& pending, const Result<Answer>& answer) {
   const bool helps = answer ? answer->verdict == Verdict::kRetry ||
                                   answer->verdict == Verdict::kThrottled ||
                                   answer->verdict == Verdict::kSkewed
                             : answer.error().code == Code::kUnavailable;
-  if (!helps || pending.tries >= caller_.options_.retry.tries) return false;
+  if (!helps || pending->tries >= caller_.options_.retry.tries) return false;
   // A retry with a corrected clock needs no wait.
   nanoseconds wait{0};
-  if (!answer || answer->verdict != Verdict::kSkewed) wait = caller_.jitter(pending.tries);
+  if (!answer || answer->verdict != Verdict::kSkewed) wait = caller_.jitter(pending->tries);
   if (answer) {
     const nanoseconds longest = caller_.options_.retry.longest;
     wait = std::max(wait, std::min(retry_after(answer->response).value_or(wait), longest));
   }
   const SteadyTime at = caller_.clock_.steady_now() + wait;
   // A wait beyond the deadline would only delay the error.
-  if (at >= pending.deadline || !caller_.budget_.take()) return false;
+  if (at >= pending->deadline || !caller_.budget_.take()) return false;
   ++caller_.meter_->retries;
   delayed_.push_back({at, std::move(pending)});
   return true;

@@ -79,7 +79,7 @@ class Caller {
 
  private:
   friend class CallBatch;
-  Status sign(const net::OutgoingRequest& request, const std::string& payload_hash,
+  Status sign(const net::OutgoingRequest& request, std::string_view payload_hash,
               const AwsCredentials& credentials);
   void learn_time(const net::HttpResponse& response);
 
@@ -113,32 +113,35 @@ class CallBatch {
 
  private:
   struct Pending {
-    Call call;
+    net::HttpRequest request;  // the same for every try; its signer has a pointer to this struct
+    std::function<Verdict(const net::HttpResponse&)> judge;
     Done done;
     std::string payload_hash;
+    AwsCredentials credentials;  // of this try
     SteadyTime deadline;
     int tries = 0;
     bool ambiguous = false;
   };
+  using PendingCall = std::unique_ptr<Pending>;
   struct Delayed {
     SteadyTime at;
-    Pending pending;
+    PendingCall pending;
   };
 
   bool has_room() const;
-  void start(Pending pending);
+  void start(PendingCall pending);
   void start_due();
-  void finish(Pending pending, net::HttpOutcome outcome);
+  void finish(PendingCall pending, net::HttpOutcome outcome);
   // False if there is no further try.
-  bool try_again(Pending& pending, const Result<Answer>& answer);
+  bool try_again(PendingCall& pending, const Result<Answer>& answer);
   SteadyTime first_due() const;
   // Counts the time since the last call, in which as many requests were in flight as may be, or
   // all.
   void count_time();
 
   Caller& caller_;
-  net::HttpBatch http_;
-  std::unordered_map<net::HttpRequestId, Pending> sent_;
+  std::unordered_map<net::HttpRequestId, PendingCall> sent_;
+  net::HttpBatch http_;  // has pointers to the requests of `sent_`
   std::vector<Delayed> delayed_;
   SteadyTime counted_until_;
 };

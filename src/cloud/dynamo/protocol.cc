@@ -48,6 +48,8 @@ Result<std::optional<Attribute>> read_attribute(const JsonValue& json) {
   return std::optional<Attribute>();
 }
 
+constexpr std::size_t kUsualQuery = 256;  // bytes of a look-up's body
+
 constexpr std::string_view kTypeNames[] = {"S", "N", "B"};
 
 void write_schema(JsonWriter& json, const KeySchema& schema) {
@@ -244,6 +246,7 @@ Result<TableState> read_table(const JsonValue& json) {
 
 std::string query_body(const DynamoQuery& query) {
   JsonWriter json;
+  json.reserve(kUsualQuery);
   json.begin_object().field("TableName", query.table);
   if (!query.index.empty()) json.field("IndexName", query.index);
   json.field("KeyConditionExpression", query.sort_prefix ? "#p = :p AND begins_with(#s, :s)"

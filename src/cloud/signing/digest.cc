@@ -21,9 +21,28 @@ const EVP_MD* sha256_method() {
   return method;
 }
 
+// Of `bytes` and, after them, `rest`.
+std::string sha256_of(std::string_view bytes, std::string_view rest) {
+  // Kept, because a new one costs more than the digest of a short text.
+  thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&::EVP_MD_CTX_free)> context(
+      ::EVP_MD_CTX_new(), &::EVP_MD_CTX_free);
+  std::string digest(kSha256Bytes, '\0');
+  unsigned int length = 0;
+  const bool done =
+      ::EVP_DigestInit_ex(context.get(), sha256_method(), nullptr) == 1 &&
+      ::EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
+      ::EVP_DigestUpdate(context.get(), rest.data(), rest.size()) == 1 &&
+      ::EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(digest.data()),
+                           &length) == 1;
+  KIN_CHECK(done && length == kSha256Bytes, "OpenSSL has SHA-256");
+  return digest;
+}
+
 // `key` with `pad` added to every byte, as long as a block of SHA-256.
-std::string padded(std::string_view key, char pad) {
-  std::string block(kSha256Block, pad);
+using Block = std::array<char, kSha256Block>;
+Block padded(std::string_view key, char pad) {
+  Block block;
+  block.fill(pad);
   for (std::size_t i = 0; i < key.size(); ++i) block[i] = static_cast<char>(key[i] ^ pad);
   return block;
 }
@@ -42,26 +61,17 @@ constexpr auto kCrcTable = make_crc_table();
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-  // Kept, because a new one costs more than the digest of a short text.
-  thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&::EVP_MD_CTX_free)> context(
-      ::EVP_MD_CTX_new(), &::EVP_MD_CTX_free);
-  std::string digest(kSha256Bytes, '\0');
-  unsigned int length = 0;
-  const bool done =
-      ::EVP_DigestInit_ex(context.get(), sha256_method(), nullptr) == 1 &&
-      ::EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1 &&
-      ::EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(digest.data()),
-                           &length) == 1;
-  KIN_CHECK(done && length == kSha256Bytes, "OpenSSL has SHA-256");
-  return digest;
+  return sha256_of(bytes, "");
 }
 
 // RFC 2104. OpenSSL's own function builds several objects for each call.
 std::string hmac_sha256(std::string_view key, std::string_view bytes) {
-  const std::string digest = key.size() > kSha256Block ? sha256(key) : std::string(key);
-  std::string inner = padded(digest, 0x36);
-  inner += bytes;
-  return sha256(padded(digest, 0x5c) + sha256(inner));
+  if (key.size() > kSha256Block) return hmac_sha256(sha256(key), bytes);
+  const auto over = [&](char pad, std::string_view text) {
+    const Block block = padded(key, pad);
+    return sha256_of({block.data(), block.size()}, text);
+  };
+  return over(0x5c, over(0x36, bytes));
 }
 
 std::uint32_t crc32(std::string_view bytes) {

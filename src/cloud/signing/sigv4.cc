@@ -1,6 +1,5 @@
 #include "cloud/signing/sigv4.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,11 +98,10 @@ std::string signing_key(std::string_view secret, std::string_view date, const Si
 // `names` are those of the headers, joined.
 std::string canonical_text(const SignedParts& parts, const SigningScope& scope,
                            const SignedHeaders& headers, std::string_view names) {
-  std::string out = parts.method;
+  std::string out(parts.method);
   out.append("\n").append(canonical_path(parts.path, scope));
   out.append("\n").append(canonical_query(parts.query)).append("\n");
-  for (const auto& [name, value] : headers)
-    out.append(name).append(":").append(value).append("\n");
+  for (const auto& [name, value] : headers) out.append(name).append(":").append(value).append("\n");
   out.append("\n").append(names).append("\n").append(parts.payload_hash);
   return out;
 }
@@ -111,9 +109,12 @@ std::string canonical_text(const SignedParts& parts, const SigningScope& scope,
 }  // namespace
 
 std::string amazon_time(WallTime time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return fmt::format("{:%Y%m%dT%H%M%SZ}",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
+  return fmt::format("{:04}{:02}{:02}T{:02}{:02}{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 std::string uri_encoded(std::string_view text, std::string_view keep) {
@@ -168,7 +169,8 @@ std::vector<net::Header> Signer::sign(const SignedParts& parts, const AwsCredent
   const std::string now = amazon_time(time);
   const std::string date = now.substr(0, 8);
   std::vector<net::Header> added{{"X-Amz-Date", now}};
-  if (scope_.service == "s3") added.push_back({"X-Amz-Content-Sha256", parts.payload_hash});
+  if (scope_.service == "s3")
+    added.push_back({"X-Amz-Content-Sha256", std::string(parts.payload_hash)});
   if (!credentials.session_token.empty())
     added.push_back({"X-Amz-Security-Token", credentials.session_token});
   SignedHeaders headers = signed_headers(parts);

@@ -20,13 +20,13 @@ struct SigningScope {
   std::string service;  // "s3", "dynamodb"
 };
 
-// The parts of a request that are signed, as they are sent.
+// The parts of a request that are signed, as they are sent. Views: the texts must outlive it.
 struct SignedParts {
-  std::string method;
-  std::string host;   // with a port unless the scheme implies it
-  std::string path;   // with percent codes
-  std::string query;  // without '?'; empty for none
-  std::string payload_hash;
+  std::string_view method;
+  std::string_view host;   // with a port unless the scheme implies it
+  std::string_view path;   // with percent codes
+  std::string_view query;  // without '?'; empty for none
+  std::string_view payload_hash;
   const std::vector<net::Header>& headers;
 };
 

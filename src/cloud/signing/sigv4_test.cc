@@ -44,11 +44,12 @@ std::string authorization(const Example& example, const SigningScope& scope,
 TEST(SigV4, ASignerSignsAsWithoutItOnOtherDaysAndWithOtherKeys) {
   const SigningScope scope{.region = "us-east-1", .service = "dynamodb"};
   const std::vector<net::Header> headers{{"X-Amz-Target", "Query"}};
+  const std::string hash = to_hex(sha256("{}"));
   const SignedParts parts{.method = "POST",
                           .host = "localhost",
                           .path = "/",
                           .query = "",
-                          .payload_hash = to_hex(sha256("{}")),
+                          .payload_hash = hash,
                           .headers = headers};
   Signer signer(scope);
   for (const AwsCredentials& keys : {kSuiteKeys, kS3Keys, kSuiteKeys}) {

@@ -1,12 +1,8 @@
 #include "net/http/dispatcher.h"
 
 #include <curl/curl.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 namespace kin::net {
 namespace {
@@ -17,41 +13,12 @@ void set_up_libcurl() {
   KIN_CHECK(code == CURLE_OK, "libcurl could not be set up");
 }
 
-// Sockets that are ready and are handled before the next look at the clock.
-constexpr int kEventsAtOnce = 64;
-
-std::uint32_t epoll_events(int what) {
-  std::uint32_t events = 0;
-  if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
-  if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-  return events;
-}
-
-// 0 for an error: libcurl examines the socket itself then.
-int curl_events(std::uint32_t events) {
-  int what = 0;
-  if ((events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
-  if ((events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
-  return what;
-}
-
-bool control(int events, int operation, int descriptor, std::uint32_t wanted) {
-  epoll_event event{};
-  event.events = wanted;
-  event.data.fd = descriptor;
-  return ::epoll_ctl(events, operation, descriptor, &event) == 0;
-}
-
 }  // namespace
 
 Dispatcher::Dispatcher(const HttpOptions& options) : options_(options) {
   KIN_CHECK(options.transfers > 0 && options.transfers_per_host > 0,
             "a client needs room for one transfer");
   set_up_libcurl();
-  events_ = ::epoll_create1(EPOLL_CLOEXEC);
-  woken_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  KIN_CHECK(events_ >= 0 && woken_ >= 0, "no descriptor is left for a client");
-  KIN_CHECK(control(events_, EPOLL_CTL_ADD, woken_, EPOLLIN), "a client cannot be woken up");
   multi_ = curl_multi_init();
   share_ = curl_share_init();
   KIN_CHECK(multi_ != nullptr && share_ != nullptr, "libcurl has no memory");
@@ -64,6 +31,7 @@ Dispatcher::Dispatcher(const HttpOptions& options) : options_(options) {
   // A multi handle shares connections between its transfers, but not their TLS sessions. One thread
   // at a time uses the share, so it needs no locks.
   curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  handles_.emplace(options, sockets_, share_);
 }
 
 Dispatcher::~Dispatcher() {
@@ -72,29 +40,14 @@ Dispatcher::~Dispatcher() {
   running_.clear();
   waiting_.clear();
   // The share is freed after the handles that use it.
-  handles_.clear();
+  handles_.reset();
   curl_multi_cleanup(multi_);
   curl_share_cleanup(share_);
-  ::close(woken_);
-  ::close(events_);
 }
 
-int Dispatcher::on_socket(void*, int socket, int what, void* self, void* watched) {
-  auto& dispatcher = *static_cast<Dispatcher*>(self);
-  if (what == CURL_POLL_REMOVE) {
-    // A socket that is closed already is not watched any more, so a failure does not matter.
-    control(dispatcher.events_, EPOLL_CTL_DEL, socket, 0);
-    return 0;
-  }
-  const std::uint32_t wanted = epoll_events(what);
-  const bool changed =
-      watched != nullptr && control(dispatcher.events_, EPOLL_CTL_MOD, socket, wanted);
-  if (changed) return 0;
+int Dispatcher::on_socket(void*, int socket, int what, void* self, void*) {
   // -1 fails the transfer.
-  if (!control(dispatcher.events_, EPOLL_CTL_ADD, socket, wanted)) return -1;
-  // Any value but null marks the socket as watched.
-  curl_multi_assign(dispatcher.multi_, socket, self);
-  return 0;
+  return static_cast<Dispatcher*>(self)->sockets_.watch(socket, what) ? 0 : -1;
 }
 
 int Dispatcher::on_timer(void*, long milliseconds, void* self) {
@@ -105,17 +58,30 @@ int Dispatcher::on_timer(void*, long milliseconds, void* self) {
   return 0;
 }
 
-void Dispatcher::add(Job job) {
-  job.transfer = std::make_unique<Transfer>(*job.request, options_);
-  const Status prepared = job.transfer->prepare();
-  if (!prepared.ok()) return end(job, prepared.error());
-  waiting_.push_back(std::move(job));
+Result<Url> Dispatcher::parsed(const std::string& url) {
+  if (!last_parsed_ || url != last_url_) {
+    KIN_TRY(last_parsed_, Url::parse(url));
+    last_url_ = url;
+  }
+  return *last_parsed_;
 }
 
-void Dispatcher::wake() {
-  const std::uint64_t one = 1;
-  // It fails only if the counter is full, and then the next run() does not wait either.
-  [[maybe_unused]] const auto written = ::write(woken_, &one, sizeof(one));
+void Dispatcher::add(Job job) {
+  job.transfer = std::make_unique<Transfer>(*job.request, options_, *handles_, sockets_);
+  const Status prepared = job.transfer->prepare(parsed(job.request->url));
+  if (!prepared.ok()) return end(job, prepared.error());
+  queue(waiting_.end(), std::move(job));
+}
+
+void Dispatcher::queue(Queue::iterator before, Job job) {
+  with_deadline_ += job.request->deadline ? 1 : 0;
+  waiting_.insert(before, std::move(job));
+}
+
+// Returns the job after it.
+Dispatcher::Queue::iterator Dispatcher::unqueue(Queue::iterator job) {
+  with_deadline_ -= job->request->deadline ? 1 : 0;
+  return waiting_.erase(job);
 }
 
 void Dispatcher::end(const Job& job, Result<HttpResponse> response) {
@@ -137,7 +103,7 @@ void Dispatcher::cancel_if(Chosen chosen) {
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     const bool ends = chosen(*at);
     if (ends) end(*at, error);
-    at = ends ? waiting_.erase(at) : std::next(at);
+    at = ends ? unqueue(at) : std::next(at);
   }
 }
 
@@ -174,20 +140,10 @@ void Dispatcher::run_sockets(std::chrono::milliseconds most_wait) {
     const auto left = std::chrono::ceil<milliseconds>(*timer_ - system_clock().steady_now());
     most_wait = std::clamp(left, milliseconds(0), most_wait);
   }
-  std::array<epoll_event, kEventsAtOnce> ready;
-  const int count =
-      ::epoll_wait(events_, ready.data(), kEventsAtOnce, static_cast<int>(most_wait.count()));
-  int active = 0;
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = ready[static_cast<std::size_t>(i)];
-    if (event.data.fd == woken_) {
-      std::uint64_t number = 0;
-      [[maybe_unused]] const auto emptied = ::read(woken_, &number, sizeof(number));
-    } else {
-      // A socket that an earlier one of this loop has closed is unknown to libcurl and ignored.
-      curl_multi_socket_action(multi_, event.data.fd, curl_events(event.events), &active);
-    }
-  }
+  sockets_.wait(most_wait, [&](int socket, int what) {
+    int active = 0;
+    curl_multi_socket_action(multi_, socket, what, &active);
+  });
   run_timers();
 }
 
@@ -196,6 +152,7 @@ std::chrono::milliseconds Dispatcher::wait_limit(std::chrono::milliseconds most_
   std::chrono::milliseconds limit =
       std::min<std::chrono::milliseconds>(most_wait, std::chrono::hours(1));
   if (options_.clock != &system_clock()) limit = std::min(limit, kLookAtClock);
+  if (with_deadline_ == 0) return std::max(limit, std::chrono::milliseconds(0));
   for (const Job& job : waiting_) {
     const auto deadline = job.transfer->queue_deadline();
     if (!deadline) continue;
@@ -209,13 +166,15 @@ std::chrono::milliseconds Dispatcher::wait_limit(std::chrono::milliseconds most_
 void Dispatcher::start_waiting() {
   const SteadyTime now = options_.clock->steady_now();
   for (auto job = waiting_.begin(); job != waiting_.end();) {
+    // Without room, only deadlines are left to look at.
+    if (is_full() && with_deadline_ == 0) return;
     const auto deadline = job->transfer->queue_deadline();
     if (deadline && *deadline <= now) {
       end(*job, job->transfer->too_late());
-      job = waiting_.erase(job);
+      job = unqueue(job);
       continue;
     }
-    job = start(*job) ? waiting_.erase(job) : std::next(job);
+    job = start(*job) ? unqueue(job) : std::next(job);
   }
 }
 
@@ -229,12 +188,12 @@ void Dispatcher::end_overdue() {
 }
 
 bool Dispatcher::start(Job& job) {
-  if (running_.size() >= static_cast<std::size_t>(options_.transfers)) return false;
+  if (is_full()) return false;
   // Kept, because a redirect may lead to another host and this one must be counted down.
   job.host = job.transfer->host();
   const auto count = per_host_.find(job.host);
   if (count != per_host_.end() && count->second >= options_.transfers_per_host) return false;
-  const Result<void*> easy = job.transfer->start(share_, handles_);
+  const Result<void*> easy = job.transfer->start();
   if (!easy) {
     end(job, easy.error());
     return true;
@@ -273,7 +232,7 @@ void Dispatcher::finish(void* easy, int code) {
   else
     // A redirect goes on before requests that have not started, or its time would run out in the
     // queue.
-    waiting_.push_front(std::move(job));
+    queue(waiting_.begin(), std::move(job));
 }
 
 }  // namespace kin::net

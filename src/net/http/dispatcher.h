@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "net/http/handle_pool.h"
+#include "net/http/socket_watch.h"
 #include "net/http/transfer.h"
 #include "net/http_client.h"
 
@@ -49,9 +51,16 @@ class Dispatcher {
   std::vector<FinishedJob> run(std::chrono::milliseconds most_wait);
 
   // Ends the wait of the current or next run(). Thread-safe.
-  void wake();
+  void wake() { sockets_.wake(); }
 
  private:
+  using Queue = std::list<Job>;
+
+  // Most requests of a client have the URL of the one before.
+  Result<Url> parsed(const std::string& url);
+  bool is_full() const { return running_.size() >= static_cast<std::size_t>(options_.transfers); }
+  void queue(Queue::iterator before, Job job);
+  Queue::iterator unqueue(Queue::iterator job);
   void start_waiting();
   // True if the job no longer waits: it runs or has failed.
   bool start(Job& job);
@@ -76,15 +85,17 @@ class Dispatcher {
   static int on_timer(void* multi, long milliseconds, void* self);
 
   const HttpOptions& options_;
-  int events_;  // an epoll descriptor with the sockets of the transfers and `woken_`
-  int woken_;   // an eventfd
+  SocketWatch sockets_;
   // When libcurl wants to be called, by the machine's clock; nothing: not by time.
   std::optional<SteadyTime> timer_;
-  void* multi_;                      // CURLM*, with the connections
-  void* share_;                      // CURLSH*, with the TLS sessions
-  HandlePool handles_;
-  std::list<Job> waiting_;
-  std::map<void*, Job> running_;  // by libcurl's handle
+  void* multi_;  // CURLM*, with the connections
+  void* share_;  // CURLSH*, with the TLS sessions
+  std::optional<HandlePool> handles_;
+  std::string last_url_;
+  std::optional<Url> last_parsed_;
+  Queue waiting_;
+  std::size_t with_deadline_ = 0;  // of `waiting_`
+  std::map<void*, Job> running_;   // by libcurl's handle
   std::unordered_map<std::string, int> per_host_;
   std::vector<FinishedJob> finished_;
 };

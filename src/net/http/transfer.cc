@@ -1,12 +1,13 @@
+#include "net/http/transfer.h"
+
 #include <curl/curl.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "base/ascii.h"
-#include "net/http/transfer.h"
+#include "net/http/handle.h"
 
 namespace kin::net {
 namespace {
@@ -49,7 +50,7 @@ bool is_method(std::string_view text) {
 }
 
 bool breaks_line(std::string_view text) {
-  return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
+  return std::ranges::any_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -60,49 +61,32 @@ std::string bytes_text(std::uint64_t bytes) {
 
 }  // namespace
 
-void* HandlePool::take() {
-  if (free_.empty()) return curl_easy_init();
-  void* const easy = free_.back();
-  free_.pop_back();
-  return easy;
-}
-
-void HandlePool::give_back(void* easy) {
-  curl_easy_reset(easy);
-  free_.push_back(easy);
-}
-
-void HandlePool::clear() {
-  for (void* const easy : free_) curl_easy_cleanup(easy);
-  free_.clear();
-}
-
-struct Transfer::Handle {
-  explicit Handle(HandlePool& from) : pool(from), easy(from.take()) {}
-  ~Handle() {
-    pool.give_back(easy);
-    curl_slist_free_all(headers);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  HandlePool& pool;
-  CURL* easy;
-  curl_slist* headers = nullptr;
-  char message[CURL_ERROR_SIZE] = {};
-};
-
-Transfer::Transfer(const HttpRequest& request, const HttpOptions& options)
+Transfer::Transfer(const HttpRequest& request, const HttpOptions& options, HandlePool& handles,
+                   SocketWatch& sockets)
     : request_(request),
       options_(options),
+      handles_(handles),
+      sockets_(sockets),
       budgets_(request.budgets ? *request.budgets : options.budgets),
       method_(!request.method.empty() ? request.method : (request.body ? "POST" : "GET")),
       credentials_(request.credentials) {}
 
-Transfer::~Transfer() = default;
+Transfer::~Transfer() {
+  release();
+}
 
-Status Transfer::prepare() {
-  KIN_TRY(url_, Url::parse(request_.url));
+HandleUse Transfer::use() const {
+  const bool plain = request_.body && !request_.body->source && method_ == "POST" &&
+                     credentials_.kind == Credentials::Kind::kNone;
+  return plain ? HandleUse::kPost : HandleUse::kOther;
+}
+
+void Transfer::release() {
+  if (handle_) handles_.give_back(std::move(handle_), done_ ? use() : HandleUse::kOther);
+}
+
+Status Transfer::prepare(Result<Url> url) {
+  KIN_TRY(url_, std::move(url));
   if (!is_method(method_))
     return Error{Code::kInvalidArgument, fmt::format("\"{}\" is not an HTTP method", method_)};
   if (credentials_.kind == Credentials::Kind::kNone) credentials_ = credentials_in(*url_);
@@ -157,16 +141,17 @@ Status Transfer::sign() {
   return Done{};
 }
 
-Result<void*> Transfer::start(void* share, HandlePool& handles) {
+Result<void*> Transfer::start() {
   if (!started_) {
     started_ = options_.clock->steady_now();
     KIN_RETURN_IF_ERROR(sign());
   }
-  // A handle with libcurl's defaults for each hop: nothing set for one host reaches the next.
-  handle_.reset();
-  handle_ = std::make_unique<Handle>(handles);
+  // A handle of its own for each hop: nothing set for one host reaches the next.
+  release();
+  handle_ = handles_.take(use());
   header_bytes_ = 0;
   body_bytes_ = 0;
+  done_ = false;
   sending_ = false;
   refusal_.reset();
   const auto moved = std::move(response_.moved_to);
@@ -174,7 +159,7 @@ Result<void*> Transfer::start(void* share, HandlePool& handles) {
   response_.moved_to = moved;
   response_.url = url_->request_text();
   at_origin_ = url_->origin() == origin_;
-  set_options(share);
+  set_options();
   set_limits();
   set_headers();
   set_method();
@@ -182,26 +167,14 @@ Result<void*> Transfer::start(void* share, HandlePool& handles) {
   return static_cast<void*>(handle_->easy);
 }
 
-void Transfer::set_options(void* share) {
+// All settings that are not the client's (see HandlePool), here and below. A handle of kPost gets
+// each of them for every request.
+void Transfer::set_options() {
   CURL* const easy = handle_->easy;
-  curl_easy_setopt(easy, CURLOPT_SHARE, share);
   curl_easy_setopt(easy, CURLOPT_URL, response_.url.c_str());
-  // The path goes out unchanged, because the signature covers it.
-  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  // Redirects are followed by finish(), which checks each address.
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  // Set even if empty, or libcurl would take a proxy from the environment.
-  curl_easy_setopt(easy, CURLOPT_PROXY, options_.proxy.c_str());
-  curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  // Signals are for the whole process, and other threads work in it.
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   // An empty list stands for all that libcurl can unpack.
   curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, request_.decompress ? "" : nullptr);
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, options_.user_agent.c_str());
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, request_.sink ? kSinkBuffer : kReadBuffer);
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle_->message);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
@@ -210,11 +183,6 @@ void Transfer::set_options(void* share) {
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, &on_about_to_send);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
-  if (!options_.ca_file.empty()) {
-    curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
-    // The system's certificates do not count beside the file.
-    curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
-  }
 }
 
 void Transfer::set_limits() {
@@ -233,28 +201,25 @@ void Transfer::set_limits() {
 }
 
 void Transfer::set_headers() {
-  // Behind the last one, because libcurl would walk along the list to find its end.
-  curl_slist** end = &handle_->headers;
-  const auto append = [&](const char* line) {
-    *end = curl_slist_append(nullptr, line);
-    if (*end != nullptr) end = &(*end)->next;
-  };
-  std::string line;
+  std::string& lines = handle_->lines;
+  lines.clear();
   for (const Header& header : headers_) {
     if (!at_origin_ && is_private_field(header.name)) continue;
-    line = header.name;
+    lines += header.name;
     // libcurl drops a field without a value unless it ends in ';'.
     if (header.value.empty())
-      line += ';';
+      lines += ';';
     else
-      line.append(": ").append(header.value);
-    append(line.c_str());
+      lines.append(": ").append(header.value);
+    lines += '\0';
   }
+  constexpr std::string_view kNoExpect("Expect:\0", 8);
+  constexpr std::string_view kNoType("Content-Type:\0", 14);
   // Waiting for "100 Continue" costs a second with servers that do not send it.
-  if (request_.body && !find_header(headers_, "expect")) append("Expect:");
+  if (request_.body && !find_header(headers_, "expect")) lines += kNoExpect;
   // Without a type of ours, libcurl would name one for forms.
-  if (request_.body && !find_header(headers_, "content-type")) append("Content-Type:");
-  curl_easy_setopt(handle_->easy, CURLOPT_HTTPHEADER, handle_->headers);
+  if (request_.body && !find_header(headers_, "content-type")) lines += kNoType;
+  handle_->set_header_lines();
 }
 
 void Transfer::set_method() {
@@ -273,6 +238,7 @@ void Transfer::set_method() {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(bytes.size()));
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, bytes.data());
   }
+  if (use() == HandleUse::kPost) return;  // the method is POST with a body
   if (method_ == "HEAD")
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
   else
@@ -379,7 +345,7 @@ int Transfer::open_socket(const void* address) {
     return -1;
   }
   refusal_.reset();
-  return ::socket(wanted.family, wanted.socktype | SOCK_CLOEXEC, wanted.protocol);
+  return sockets_.open(wanted.family, wanted.socktype, wanted.protocol);
 }
 
 int Transfer::status() const {
@@ -422,6 +388,7 @@ std::optional<Result<HttpResponse>> Transfer::finish(int code) {
   response_.wire_bytes = static_cast<std::uint64_t>(received);
   if (response_.stopped) return std::move(response_);
   if (code != CURLE_OK) return with_context(response_.url, failure(code));
+  done_ = true;
   if (!is_redirect()) return std::move(response_);
   const std::string from = response_.url;
   const std::string location(response_.header("location"));
@@ -441,8 +408,7 @@ Error Transfer::failure(int code) const {
               fmt::format("{} does not accept connections on port {}", url_->host(), url_->port())};
     case CURLE_OPERATION_TIMEDOUT: {
       // libcurl has a clock of its own, and its limit may come a little early.
-      const bool over =
-          options_.clock->steady_now() >= deadline() - std::chrono::milliseconds(50);
+      const bool over = options_.clock->steady_now() >= deadline() - std::chrono::milliseconds(50);
       return {Code::kUnavailable,
               over ? fmt::format("no complete answer within {} s",
                                  std::chrono::duration<double>(deadline() - *started_).count())

@@ -8,40 +8,24 @@
 #include <string>
 #include <vector>
 
+#include "net/http/handle_pool.h"
 #include "net/http_client.h"
 #include "net/url.h"
 
 namespace kin::net {
 
-// libcurl's handles (CURL*) that no transfer uses. They keep their buffers, so that a request needs
-// no new ones. One thread at a time.
-class HandlePool {
- public:
-  HandlePool() = default;
-  ~HandlePool() { clear(); }
-  HandlePool(const HandlePool&) = delete;
-  HandlePool& operator=(const HandlePool&) = delete;
-
-  // With libcurl's defaults.
-  void* take();
-  void give_back(void* easy);
-  void clear();
-
- private:
-  std::vector<void*> free_;
-};
-
 // One thread at a time. start() makes libcurl's handle for the next hop, to be run by a multi
-// handle; finish() takes libcurl's result of the hop. Borrows request and options.
+// handle; finish() takes libcurl's result of the hop. Borrows all that it is given.
 class Transfer {
  public:
-  Transfer(const HttpRequest& request, const HttpOptions& options);
+  Transfer(const HttpRequest& request, const HttpOptions& options, HandlePool& handles,
+           SocketWatch& sockets);
   ~Transfer();
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // An error if the request is not valid or is refused.
-  Status prepare();
+  // An error if the request is not valid or is refused. `url` is the request's, parsed.
+  Status prepare(Result<Url> url);
   // The host of the next hop.
   const std::string& host() const { return url_->host(); }
   // When a transfer that has not started fails.
@@ -50,9 +34,8 @@ class Transfer {
   // Whether the time of a transfer that has started is over.
   bool is_overdue() const { return started_ && options_.clock->steady_now() >= deadline(); }
 
-  // libcurl's handle (CURL*), ready to run; `share` is a CURLSH*. The time budget starts with the
-  // first hop. `handles` must outlive the transfer.
-  Result<void*> start(void* share, HandlePool& handles);
+  // libcurl's handle (CURL*), ready to run. The time budget starts with the first hop.
+  Result<void*> start();
   // The result after libcurl's code for the hop, or nothing if another hop follows.
   std::optional<Result<HttpResponse>> finish(int code);
   bool may_have_been_sent() const { return sent_; }
@@ -68,7 +51,9 @@ class Transfer {
 
  private:
   Status sign();
-  void set_options(void* share);
+  HandleUse use() const;
+  void release();
+  void set_options();
   void set_limits();
   void set_headers();
   void set_method();
@@ -83,10 +68,10 @@ class Transfer {
   bool is_redirect() const;
   std::size_t refuse(Error error);
 
-  struct Handle;
-
   const HttpRequest& request_;
   const HttpOptions& options_;
+  HandlePool& handles_;
+  SocketWatch& sockets_;
   const HttpBudgets& budgets_;
   std::string method_;
   std::unique_ptr<Handle> handle_;
@@ -102,6 +87,7 @@ class Transfer {
   std::uint64_t given_bytes_ = 0;  // of the request's body
   int hops_ = 0;
   bool all_permanent_ = true;
+  bool done_ = false;             // this hop succeeded
   bool sending_ = false;          // this hop was sent, or is being sent
   bool sent_ = false;             // some hop was
   std::optional<Error> refusal_;  // why we stopped the hop ourselves
