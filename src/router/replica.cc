@@ -39,7 +39,7 @@ Result<StepOutcome> Replica::step_lease() {
   // The state of an owner is worth something as long as no other copy was the owner since. A copy
   // takes over what somebody else had, and only when it does not lag far behind.
   const bool others = seen && seen->holder != options_.self.holder;
-  const bool takes = options_.was_owner ? !others : seen.has_value() && may_lead();
+  const bool takes = options_.was_owner ? !others && is_built_.load() : seen.has_value() && may_lead();
   if (options_.was_owner && others) return lose();
   if (!takes) return StepOutcome::not_before(now() + options_.lease.renew);
   KIN_TRY([[maybe_unused]] const bool taken, lease_.take());
@@ -61,7 +61,7 @@ Result<StepOutcome> Replica::step_log() {
     case Phase::kSealing: return seal();
     case Phase::kEntering: return enter_map();
     case Phase::kBeginning: return begin_term();
-    case Phase::kOwning: return shipper_.step();
+    case Phase::kOwning: return own();
     case Phase::kLost:
     case Phase::kLeft: return StepOutcome::idle();
   }
@@ -84,6 +84,12 @@ StepOutcome Replica::lose() {
 }
 
 Result<StepOutcome> Replica::start() {
+  // Searches by nearness would miss what a restored shard's vector indexes do not have yet.
+  if (!is_built_.load()) {
+    KIN_TRY(const StepOutcome built, host_.step());
+    if (built.did_work()) return built;
+    is_built_ = true;
+  }
   if (!options_.was_owner) {
     KIN_TRY(const auto applied, host_.shipped_position());
     LogPosition position = applied.value_or(LogPosition{});
@@ -189,25 +195,46 @@ Result<StepOutcome> Replica::seal() {
   return StepOutcome::worked();
 }
 
-Result<StepOutcome> Replica::enter_map() {
+Result<Replica::Entry> Replica::enter() {
   KIN_TRY(const auto value, meta_.get(map_key(options_.index)));
-  if (value) {
-    KIN_TRY(const ShardMap map, decode_shard_map(value->bytes));
-    if (const auto place = map.place_of(options_.identity)) {
-      if (map.term_of(*place) > term_) return lose();
-      const bool moved = map.shards[*place] != options_.self.address;
-      if (map.term_of(*place) < term_ && (reader_ || moved)) {
-        // What was written is read again: an error leaves open whether it was.
-        KIN_TRY([[maybe_unused]] const auto written,
-                meta_.swap(map_key(options_.index), value->revision,
-                           encode(taken_over(map, *place, options_.self.address, term_))));
-        return StepOutcome::worked();
-      }
-      assignment_ = map.assignment_of(*place);
-    }
+  if (!value) return Entry::kNotThere;
+  KIN_TRY(const ShardMap map, decode_shard_map(value->bytes));
+  const auto place = map.place_of(options_.identity);
+  if (!place) return Entry::kNotThere;
+  if (map.term_of(*place) > term_) return Entry::kOthers;
+  const bool moved = map.shards[*place] != options_.self.address;
+  if (map.term_of(*place) < term_ && (reader_ || moved)) {
+    // What was written is read again: an error leaves open whether it was.
+    KIN_TRY([[maybe_unused]] const auto written,
+            meta_.swap(map_key(options_.index), value->revision,
+                       encode(taken_over(map, *place, options_.self.address, term_))));
+    return Entry::kTried;
   }
-  phase_ = Phase::kBeginning;
+  assignment_ = map.assignment_of(*place);
+  is_entered_ = true;
+  return Entry::kDone;
+}
+
+Result<StepOutcome> Replica::enter_map() {
+  KIN_TRY(const Entry entry, enter());
+  if (entry == Entry::kOthers) return lose();
+  if (entry != Entry::kTried) phase_ = Phase::kBeginning;
   return StepOutcome::worked();
+}
+
+// A shard that is not in the map yet may be entered with the address of an earlier owner.
+Result<StepOutcome> Replica::own() {
+  if (is_entered_) return shipper_.step();
+  if (now() >= enters_at_) {
+    enters_at_ = now() + options_.lease.renew;
+    // A meta store that does not answer must not hold the log up: it is asked again.
+    const auto entry = enter();
+    if (entry.ok() && *entry == Entry::kOthers) return lose();
+    if (entry.ok() && *entry == Entry::kTried) enters_at_ = now();
+    if (is_entered_) KIN_RETURN_IF_ERROR(host_.assign(assignment_));
+  }
+  KIN_TRY(const StepOutcome shipped, shipper_.step());
+  return is_entered_ ? shipped : combine(shipped, StepOutcome::not_before(enters_at_));
 }
 
 Result<StepOutcome> Replica::begin_term() {

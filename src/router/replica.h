@@ -52,7 +52,7 @@ struct ReplicaOptions {
 class Replica {
  public:
   enum class Phase : std::uint8_t {
-    kStarting,   // it is not known yet who owns the shard
+    kStarting,   // the indexes are built; it is not known yet who owns the shard
     kFollowing,  // applies the log of the owner
     kSealing,    // has the lease; ends the old term of the log and applies it to its end
     kEntering,   // enters its address in the map
@@ -98,7 +98,15 @@ class Replica {
     kBlocked   // the owner's state is in no object yet, and was acknowledged to nobody
   };
   Result<Read> read_on();
+  enum class Entry : std::uint8_t {
+    kDone,      // the map has this copy as the owner
+    kTried,     // it was written, perhaps
+    kNotThere,  // the shard is not in the map yet
+    kOthers     // another copy is the owner, in a later term
+  };
+  Result<Entry> enter();
   Result<StepOutcome> enter_map();
+  Result<StepOutcome> own();
   Result<StepOutcome> begin_term();
   StepOutcome lose();
   bool may_lead() const;
@@ -111,6 +119,7 @@ class Replica {
   const ReplicaOptions options_;
   Lease lease_;
   std::atomic<Phase> phase_{Phase::kStarting};
+  std::atomic<bool> is_built_{false};    // the indexes, of what the folder held
   std::atomic<bool> is_current_{false};  // the end of the log was reached at least once
   std::atomic<SteadyTime> current_at_{SteadyTime::min()};  // when that was seen last
   // The copy had everything that was acknowledged; later than the time above where it is blocked.
@@ -125,6 +134,8 @@ class Replica {
   std::uint64_t term_ = 0;
   Hash128 writer_ = {};
   AssignRequest assignment_;
+  bool is_entered_ = false;  // in the map
+  SteadyTime enters_at_ = SteadyTime::min();
 };
 
 // For people: "following".

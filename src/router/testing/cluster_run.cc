@@ -97,6 +97,7 @@ class ClusterRun {
   MoverWatch watch_of(std::size_t number);
   void crash_at_moment(std::size_t number, const std::string& peer);
 
+  // Nothing if it cannot be opened, which is a violation.
   std::shared_ptr<RouterLife> router(std::size_t number);
   std::shared_ptr<RouterLife> try_open(std::size_t number);
   Connect connect_from(Process process);
@@ -187,7 +188,7 @@ void ClusterRun::live() {
   if (has_moves()) settle();
   settled_ = true;
   const std::shared_ptr<RouterLife> last = router(0);
-  clients_.read_all(*last->router);
+  if (last != nullptr) clients_.read_all(*last->router);
   copies_.stop();
 }
 
@@ -271,7 +272,11 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
 }
 
 std::shared_ptr<RouterLife> ClusterRun::router(std::size_t number) {
-  while (lives_[number] == nullptr) {
+  for (int tries = 0; lives_[number] == nullptr; ++tries) {
+    if (tries > 600)
+      clients_.violate(fmt::format("router{} cannot be opened for ever; {}", number,
+                                   copies_.state()));
+    if (report_.violation) return nullptr;
     // One client at a time opens it; the others wait.
     if (!opening_[number]) {
       opening_[number] = true;
@@ -290,6 +295,7 @@ void ClusterRun::act(std::size_t client) {
     Random random = random_of(part);
     simulation_.clock().sleep_for(milliseconds{random.below(150)});
     const std::shared_ptr<RouterLife> life = router(client % lives_.size());
+    if (life == nullptr) break;
     clients_.act(*life->router, random);
   }
   --acting_;
@@ -303,6 +309,7 @@ MoverWatch ClusterRun::watch_of(std::size_t number) {
 void ClusterRun::step_moves(std::size_t number) {
   while (!settled_) {
     const std::shared_ptr<RouterLife> life = router(number);
+    if (life == nullptr) return;
     const auto outcome = life->mover->step();
     const SteadyTime now = simulation_.now();
     const auto next = outcome.ok() ? outcome->next(now) : std::nullopt;
@@ -313,6 +320,7 @@ void ClusterRun::step_moves(std::size_t number) {
 
 void ClusterRun::begin_any_move(Random& random) {
   const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  if (life == nullptr) return;
   const NewMove wanted{
       .partition = index::PartitionId{static_cast<std::uint32_t>(random.below(kPartitions))},
       .target = static_cast<std::uint32_t>(random.below(options_.nodes + report_.joined))};
@@ -324,6 +332,7 @@ void ClusterRun::begin_any_move(Random& random) {
 
 void ClusterRun::abort_any_move(Random& random) {
   const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  if (life == nullptr) return;
   const auto moves = read_moves(*life->meta, kIndex);
   if (!moves.ok()) return;
   for (const Move& move : *moves) {
@@ -341,6 +350,7 @@ void ClusterRun::abort_any_move(Random& random) {
 void ClusterRun::move_first_key() {
   simulation_.clock().sleep_for(milliseconds{500});
   const std::shared_ptr<RouterLife> life = router(0);
+  if (life == nullptr) return;
   const ShardMap map = life->router->map();
   const index::PartitionId partition = map.home_of(key_id(0));
   const auto target = static_cast<std::uint32_t>((map.shard_of(partition) + 1) % nodes_.size());
@@ -355,6 +365,7 @@ void ClusterRun::join_last() {
   simulation_.clock().sleep_for(milliseconds{random.below(1'000)});
   while (acting_ > 0) {
     const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+    if (life == nullptr) return;
     const std::string node =
         options_.followers > 0 ? copies_.owner_of_last() : nodes_.back()->name();
     const auto joined = add_shard(*life->meta, connect_from(life->process), kIndex, node, {},
@@ -368,6 +379,7 @@ void ClusterRun::join_last() {
 void ClusterRun::move_all_the_time() {
   for (std::uint32_t target = 0; acting_ > 0; target = (target + 1) % nodes_.size()) {
     const std::shared_ptr<RouterLife> life = router(0);
+    if (life == nullptr) return;
     [[maybe_unused]] const auto begun =
         begin_move(*life->meta, kIndex,
                    {.partition = life->router->map().home_of(key_id(0)), .target = target});
@@ -379,6 +391,7 @@ void ClusterRun::settle() {
   std::vector<Move> moves;
   for (int tries = 0; tries < 600; ++tries) {
     const std::shared_ptr<RouterLife> life = router(0);
+    if (life == nullptr) return;
     auto read = read_moves(*life->meta, kIndex);
     const auto is_over = [](const Move& move) { return rule_of(move.phase).over; };
     if (read.ok()) moves = std::move(*read);

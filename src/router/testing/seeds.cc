@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "router/testing/shrink.h"
@@ -25,6 +26,12 @@ std::uint64_t seeds(std::uint64_t otherwise) {
 }
 
 std::string tell(const RunOptions& options, const RunReport& report) {
+  // Making it small may take minutes.
+  std::fputs(fmt::format("seed {}: {}\n", options.seed, *report.violation).c_str(), stderr);
+  if (std::getenv("KIN_NOTES") != nullptr) {
+    for (const std::string& note : report.notes) std::fputs((note + "\n").c_str(), stderr);
+    return "KIN_NOTES was set: the whole run is told, and not made small";
+  }
   const Shrunk small = shrink(options, report);
   std::string text =
       fmt::format("seed {}: {}\n{} of its {} parts are enough: {}\nwhat happens:\n", options.seed,

@@ -45,12 +45,15 @@ std::optional<std::string> SimulatedCopies::await_owners() {
     for (int tries = 0; !owned() && tries < 600; ++tries)
       simulation_.clock().sleep_for(milliseconds{100});
     if (owned()) continue;
-    std::string why = fmt::format("shard {} has no owner for ever", shard);
-    std::for_each(first, first + static_cast<std::ptrdiff_t>(copies),
-                  [&](const SimulatedReplica* one) { why += "; " + one->state(); });
-    return why;
+    return fmt::format("shard {} has no owner for ever{}", shard, state());
   }
   return {};
+}
+
+std::string SimulatedCopies::state() const {
+  std::string all;
+  for (const SimulatedReplica* one : replicas_) all += "; " + one->state();
+  return all;
 }
 
 void SimulatedCopies::break_one(Random& random) {

@@ -26,6 +26,8 @@ class SimulatedCopies {
   // Waits until every shard has an owner. What is wrong if one has none some time after nothing
   // breaks any more.
   std::optional<std::string> await_owners();
+  // For people: what each of them does.
+  std::string state() const;
   // The node that owns the shard that was made last, or owned it first.
   std::string owner_of_last() const;
   // Pauses one, stops it in order, or cuts it off from something.

@@ -291,7 +291,7 @@ Standing SimulatedReplica::standing(const Life& life) const {
 void SimulatedReplica::run_lease(const LifePointer& life) {
   while (!life->dead && !life->leaving) {
     [[maybe_unused]] const auto outcome = life->replica->step_lease();
-    wait(life, milliseconds{10 + simulation_.random().below(20)});
+    wait(life, milliseconds{10 + simulation_.random().below(50)});
   }
   --life->running;
 }
@@ -303,7 +303,7 @@ void SimulatedReplica::run_snapshots(const LifePointer& life) {
       if (!life->dead) [[maybe_unused]]
         const auto outcome = life->snapshots->step();
     }
-    wait(life, milliseconds{1 + simulation_.random().below(20)});
+    wait(life, milliseconds{1 + simulation_.random().below(40)});
   }
   --life->running;
 }
@@ -362,7 +362,9 @@ void SimulatedReplica::run_log(const LifePointer& life) {
       return ensure_up();
     }
     const bool worked = outcome.ok() && outcome->did_work();
-    wait(life, worked ? milliseconds{0} : milliseconds{1 + simulation_.random().below(20)});
+    const bool follows = life->replica->phase() == Replica::Phase::kFollowing;
+    wait(life, worked ? milliseconds{0}
+                      : milliseconds{1 + simulation_.random().below(follows ? 80 : 20)});
   }
 }
 

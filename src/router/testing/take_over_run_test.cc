@@ -94,8 +94,8 @@ TEST_P(CrashInTakeOver, AtEveryCallAndEveryWrite) {
   EXPECT_GT(runs_, 3 * moments);
 }
 
-INSTANTIATE_TEST_SUITE_P(Owner, CrashInTakeOver, testing::Bool(), [](const auto& info) {
-  return info.param ? "StartedAgainAndGone" : "Gone";
+INSTANTIATE_TEST_SUITE_P(Owner, CrashInTakeOver, testing::Bool(), [](const auto& owner) {
+  return owner.param ? "StartedAgainAndGone" : "Gone";
 });
 
 std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
