@@ -125,6 +125,8 @@ class Failovers:
             node.process.send_signal(signal.SIGCONT)
         elif not back_soon:
             node.start()
+        print(f"  {number}: a node is {'stopped' if stops else 'back at once' if back_soon else 'killed'}, writes go on after "
+              f"{taken:.1f} s", flush=True)
         (self.restarted if back_soon else self.seconds).append(taken)
         self.done += 0 if back_soon else 1
 

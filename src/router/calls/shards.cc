@@ -61,6 +61,12 @@ Status Shards::refresh() {
   return Done{};
 }
 
+KnownPointer Shards::reached_by(const KnownPointer& known) const {
+  const std::lock_guard lock(mutex_);
+  const bool taken_over = known_->map.terms != known->map.terms;
+  return taken_over && has_same_shards(known->map, known_->map) ? known_ : known;
+}
+
 KnownPointer Shards::after_silence(const KnownPointer& known) {
   {
     const std::lock_guard lock(mutex_);

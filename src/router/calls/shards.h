@@ -95,6 +95,8 @@ class Shards {
  private:
   CallOptions call_options(const KnownPointer& known, std::uint32_t shard,
                            SteadyTime deadline) const;
+  // The newest map if processes have taken shards over since: the others need not be waited for.
+  KnownPointer reached_by(const KnownPointer& known) const;
   // The newest map after shards did not answer: other processes may have taken them over. It is not
   // read more often than they may do so.
   KnownPointer after_silence(const KnownPointer& known);
@@ -141,7 +143,7 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
                                                      SteadyTime deadline) {
   using Answer = typename Asked::Reply;
   std::vector<Told<Answer>> told(asks.size());
-  KnownPointer at = known;  // by which the shards are reached
+  KnownPointer at = reached_by(known);  // by which the shards are reached
   std::vector<std::size_t> open(asks.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   while (!open.empty()) {
