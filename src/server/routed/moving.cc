@@ -222,6 +222,11 @@ Status Moving::add_node(const std::string& index, const std::string& node) {
   return indexes_.add_node(index, node, meta_);
 }
 
+Result<std::vector<router::Follower>> Moving::set_followers(const std::string& index,
+                                                            std::size_t count) {
+  return indexes_.set_followers(index, count, meta_);
+}
+
 Result<BegunMoves> Moving::begin(const std::string& index, const MovePlan& plan) {
   BegunMoves all;
   for (const NewMove& one : plan.moves) {
