@@ -3,11 +3,12 @@
 with a log in S3 and one follower for each shard, while documents are written, changed, deleted and searched. Nothing
 acknowledged is lost, nothing deleted is back, nothing is found twice, and the answers at the end are those of one local index.
 
-usage: failover_test.py KINDRED [FAILOVERS]
+usage: failover_test.py KINDRED [FAILOVERS [folder]]
 
 FAILOVERS (default 2) is how often a node that owns shards goes. Every third one is stopped (SIGSTOP) until others have taken
 over, and goes on; the others are killed. A node that was killed is sometimes back before its lease ends: then nobody takes over.
-KILL_SEED draws other moments.
+With "folder" the log is in a folder. KILL_SEED draws other moments. s3rver shows an object while it is written, as S3 does not, so
+an owner that is stopped in the middle of one can hold the take-over up until the server gives the request up.
 """
 import os
 import pathlib
@@ -92,7 +93,7 @@ class Failovers:
     def write_everywhere(self, begun):
         """Returns how long after `begun` a write that needs all shards is acknowledged."""
         self.probes += 1
-        documents = [{"id": f"probe-{self.probes}-{i}", "title": "probe", "text": f"probe {self.probes} number{i}"}
+        documents = [{"id": f"probe-{i}", "title": "probe", "text": f"probe {self.probes} number{i}"}
                      for i in range(PROBES)]
         end = time.monotonic() + PATIENCE
         while True:
@@ -157,16 +158,16 @@ def check_dropped(router, nodes, server):
     must(router, "DELETE", f"{INDEXES}/papers")
     wait_until("no node has a copy", lambda: all(not any(key.startswith("kindred_copy") for key in node.metrics())
                                                  for node in nodes))
-    left = server.list("kindred/papers/") + server.list("kindred/shards/papers/")
+    left = server.list("kindred/papers/") + server.list("kindred/shards/papers/") if server else []
     assert left == [], left[:5]
     folders = [list((node.folder / "data" / ".copies").glob("papers/*")) for node in nodes]
     assert folders == [[]] * NODES, folders
 
 
-def run(kindred, scratch, server, etcd, wanted, seed, servers, workers):
+def run(kindred, scratch, server, log, etcd, wanted, seed, servers, workers):
     (scratch / "token").write_text(TOKEN + "\n")
     guarded = ["--token-file", scratch / "token"]
-    arguments = ["node", *guarded, "--log", f"s3://{BUCKET}/kindred", "--ack", "durable", "--meta", etcd.address()]
+    arguments = ["node", *guarded, "--log", log, "--ack", "durable", "--meta", etcd.address()]
     nodes = []
     for i, port in enumerate(free_ports(NODES)):
         nodes.append(Node(kindred, scratch / f"node{i}", arguments, port, server.environment()))
@@ -193,7 +194,7 @@ def run(kindred, scratch, server, etcd, wanted, seed, servers, workers):
     workers.clear()
     taken_over = total(nodes, "kindred_copy_take_overs")
     kept, compared = check_answers(kindred, scratch, routers[0], world)
-    check_dropped(routers[1], nodes, server)
+    check_dropped(routers[1], nodes, server if str(log).startswith("s3://") else None)
     codes = [one.stop() for one in [*routers, *nodes]]
     assert codes == [0] * len(codes), codes
     return world, failovers, taken_over, kept, compared
@@ -205,10 +206,12 @@ def main():
     seed = int(os.environ.get("KILL_SEED", "1"))
     with tempfile.TemporaryDirectory() as folder, Server() as server:
         scratch = pathlib.Path(folder)
+        log = scratch / "log" if "folder" in sys.argv[3:] else f"s3://{BUCKET}/kindred"
         check_usage(kindred, scratch)
         etcd, servers, workers = Etcd(scratch), [], []
         try:
-            world, failovers, taken_over, kept, compared = run(kindred, scratch, server, etcd, wanted, seed, servers, workers)
+            world, failovers, taken_over, kept, compared = run(kindred, scratch, server, log, etcd, wanted, seed,
+                                                                 servers, workers)
         except BaseException:
             for one in servers:
                 if isinstance(one, Node):

@@ -149,7 +149,7 @@ Command add_node_command(CLI::App& app) {
                  "Hold leases in this etcd, have copies of shards of other nodes, and take over when "
                  "their nodes are gone; needs --log");
   verb->add_option("--address", arguments->address,
-                   "Address by which routers reach this node, with --meta (default: that of --listen)")
+                   "With --meta: this node's address as routers have it in --node (default: that of --listen)")
       ->type_name("HOST:PORT");
   add_log_flag(*verb, arguments->call_log, "--call-log");
   return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
