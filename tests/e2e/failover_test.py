@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from buckets import BUCKET, Server
-from moves_test import PARTITIONS, Worker, World, await_searches, check_answers, percentile, try_ask
+from moves_test import PARTITIONS, Verbs, Worker, World, await_searches, check_answers, percentile, try_ask
 from nodes_test import PATIENCE, TOKEN, Process, ask, must, wait_until
 from routers_test import Etcd, free_ports
 from watch_test import get, samples
@@ -153,6 +153,18 @@ def check_usage(kindred, scratch):
         assert done.returncode == 2 and said in done.stderr, (words, done.returncode, done.stderr)
 
 
+def check_verb(kindred, router, nodes, scratch):
+    """`kindred shards followers` takes copies away and gives them back."""
+    run = Verbs(kindred, router, scratch)
+    assert "9 followers of a shard need" in run("followers", "papers", "9", code=1)
+    assert "there is no index" in run("followers", "none", "1", code=1)
+    assert "no shard has copies" in run("followers", "papers", "0")
+    wait_until("there are owners only", lambda: sum(count(node.metrics(), "kindred_copy_role") for node in nodes) == NODES)
+    said = run("followers", "papers", "1")
+    assert said.count("is copied to") == NODES, said
+    wait_until("every shard has an owner and a follower", lambda: is_whole(nodes))
+
+
 def check_dropped(router, nodes, server):
     """Copies, leases and logs of an index go with it."""
     must(router, "DELETE", f"{INDEXES}/papers")
@@ -194,6 +206,7 @@ def run(kindred, scratch, server, log, etcd, wanted, seed, servers, workers):
     workers.clear()
     taken_over = total(nodes, "kindred_copy_take_overs")
     kept, compared = check_answers(kindred, scratch, routers[0], world)
+    check_verb(kindred, routers[0], nodes, scratch)
     check_dropped(routers[1], nodes, server if str(log).startswith("s3://") else None)
     codes = [one.stop() for one in [*routers, *nodes]]
     assert codes == [0] * len(codes), codes

@@ -23,7 +23,10 @@ std::string encode(const CopyState& state) {
   append_le(out, kVersion);
   append_le(out, static_cast<std::uint8_t>(state.role));
   append_le(out, state.holder);
-  append_le(out, static_cast<std::uint8_t>(state.made_here ? 1 : 0));
+  append_le(out, static_cast<std::uint8_t>((state.made_here ? 1 : 0) | (state.clean ? 2 : 0)));
+  const router::LogPosition clean = state.clean.value_or(router::LogPosition{});
+  append_le(out, clean.term);
+  append_le(out, clean.number);
   append_le(out, checksum(out));
   return out;
 }
@@ -40,9 +43,14 @@ Result<CopyState> decode_copy_state(std::string_view bytes) {
   const auto role = in.read<std::uint8_t>();
   CopyState state{.holder = in.read<std::uint64_t>()};
   const auto flags = in.read<std::uint8_t>();
-  if (!in.ok() || !in.rest().empty() || role < 1 || role > 4 || flags > 1) return damaged;
+  router::LogPosition clean{.term = in.read<std::uint64_t>()};
+  clean.number = in.read<std::uint64_t>();
+  if (!in.ok() || !in.rest().empty() || role < 1 || role > 4 || flags > 3) return damaged;
   state.role = static_cast<CopyState::Role>(role);
-  state.made_here = flags == 1;
+  state.made_here = (flags & 1) != 0;
+  if ((flags & 2) != 0) state.clean = clean;
+  const bool one_spelling = state.clean || clean == router::LogPosition{};
+  if (!one_spelling) return damaged;
   return state;
 }
 

