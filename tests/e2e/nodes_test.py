@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 
-PATIENCE = 120  # seconds that any event is waited for
+PATIENCE = 600  # seconds that any event is waited for
 NODES = 4
 TOKEN = "0123456789abcdef0123456789abcdef"
 WORDS = [a + b for a in ("ti", "sa", "wa", "sto", "ri", "li", "mo", "fe") for b in ("de", "nd", "ve", "ne", "ver", "ght")]
