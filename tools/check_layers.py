@@ -49,7 +49,7 @@ INSIDE = {
     "search": ["vectors", "serving"],
     "router": ["node", "meta", "calls", "writes", "query", "moves"],
     "rpc": ["wire"],
-    "server": ["http", "watch", "tenants", "page", "routed", "api", "node", "service"],
+    "server": ["http", "watch", "tenants", "page", "routed", "api", "service", "node"],
     "app": ["fingerprints", "dedup", "seen", "search", "stories", "nodes"],
     "bench": ["dedup", "seen", "stories", "search", "nodes"],
 }

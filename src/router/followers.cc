@@ -8,12 +8,22 @@
 
 #include "base/bytes.h"
 #include "base/sized_text.h"
+#include "router/lease.h"
 
 namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KREP";
 constexpr std::uint16_t kVersion = 1;
+
+Status forget(MetaStore& meta, const std::string& key) {
+  for (;;) {
+    KIN_TRY(const auto value, meta.get(key));
+    if (!value) return Done{};
+    KIN_TRY(const auto removed, meta.swap(key, value->revision, std::nullopt));
+    if (removed) return Done{};
+  }
+}
 
 }  // namespace
 
@@ -68,6 +78,18 @@ Result<std::vector<Follower>> plan_followers(const ShardMap& map,
     }
   }
   return plan;
+}
+
+Status forget_followers(MetaStore& meta, std::string_view index) {
+  return forget(meta, followers_key(index));
+}
+
+Status forget_leases(MetaStore& meta, std::string_view index) {
+  KIN_TRY(const auto leases, meta.watch(leases_prefix(index), 0, SteadyTime{}));
+  for (const MetaEntry& entry : leases.entries) {
+    if (entry.value) KIN_RETURN_IF_ERROR(forget(meta, entry.key));
+  }
+  return Done{};
 }
 
 std::string encode(const std::vector<Follower>& copies) {

@@ -45,6 +45,11 @@ Result<std::vector<Follower>> plan_followers(const ShardMap& map,
                                              const std::vector<std::string>& nodes,
                                              std::size_t count, const Followers& now);
 
+// From then on no node makes or keeps copies of the shards of an index, but for their owners.
+Status forget_followers(MetaStore& meta, std::string_view index);
+// Removes the leases of shards that are dropped.
+Status forget_leases(MetaStore& meta, std::string_view index);
+
 // The bytes of docs/formats.md, "A router: the meta store, maps, moves and centroids".
 std::string encode(const std::vector<Follower>& copies);
 // kDataLoss for bytes that no encoder wrote, kFailedPrecondition for an unknown version.

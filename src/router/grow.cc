@@ -15,16 +15,17 @@ Result<std::optional<std::uint32_t>> place_in(const ShardMap& map, const std::st
                  fmt::format("the map of {} is an older one without the identities of its shards: "
                              "it cannot grow",
                              map.index)};
+  if (const auto place = map.place_of(identity)) {
+    if (map.shards[*place] == address) return place;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{}: its shard of {} is in the map, at {}", address, map.index,
+                             map.shards[*place])};
+  }
   for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
-    const bool same = map.identities[shard] == identity;
-    if (map.shards[shard] == address && same) return std::optional(shard);
-    if (map.shards[shard] == address)
+    // A node may have taken over shards beside its own.
+    if (map.shards[shard] == address && map.term_of(shard) == 0)
       return Error{Code::kFailedPrecondition,
                    fmt::format("{}: the map of {} has another shard there", address, map.index)};
-    if (same)
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("{}: its shard of {} is in the map, at {}", address, map.index,
-                               map.shards[shard])};
   }
   return std::optional<std::uint32_t>();
 }

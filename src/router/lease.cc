@@ -94,7 +94,7 @@ bool Lease::may_take() const {
 Result<bool> Lease::take() {
   if (!may_take())
     return Error{Code::kFailedPrecondition, "the lease of the shard belongs to another process"};
-  const LeaseRecord wanted{.term = term_.load() + 1,
+  const LeaseRecord wanted{.term = std::max(term_.load(), options_.after_term) + 1,
                            .holder = self_.holder,
                            .counter = 0,
                            .address = self_.address};

@@ -45,6 +45,9 @@ struct LeaseOptions {
   std::chrono::nanoseconds margin = std::chrono::seconds{1};
   std::chrono::nanoseconds renew = std::chrono::seconds{1};        // time between renewals
   std::chrono::nanoseconds pause = std::chrono::milliseconds{200};  // after a call failed
+  // Terms that are taken are above this one, also if the meta store knows no lease: that of a log
+  // which is older than the lease.
+  std::uint64_t after_term = 0;
 };
 
 // The side of one process. The owner renews the lease by compare-and-swap; the others wait until

@@ -6,7 +6,9 @@
 
 #include "base/file.h"
 #include "rpc/node_server.h"
+#include "server/node/leased_folder.h"
 #include "server/node/node_folder.h"
+#include "server/node/node_gauges.h"
 #include "server/page/site.h"
 #include "server/service/safety.h"
 #include "server/service/step_thread.h"
@@ -31,78 +33,29 @@ Hash128 draw_identity() {
   return {.low = half(), .high = half() | 1};  // never zero
 }
 
-// One figure of every shard.
-void add_gauges(const char* name, const char* help, const std::vector<NamedStats>& shards,
-                const std::function<std::uint64_t(const index::ShardStats&)>& figure,
-                std::vector<Gauge>& gauges) {
-  for (const NamedStats& shard : shards)
-    gauges.push_back({.name = name,
-                      .help = help,
-                      .labels = {{"index", shard.index}},
-                      .value = static_cast<double>(figure(shard.stats))});
+// Of calls to etcd: a lease of five seconds must survive a member that does not answer.
+constexpr std::chrono::seconds kEtcdTime{2};
+constexpr std::chrono::seconds kWatchTime{2};
+constexpr std::chrono::milliseconds kRetryTime{500};
+
+std::string address_of(const NodeOptions& options) {
+  if (!options.reached_at.empty()) return options.reached_at;
+  const bool v6 = options.address.find(':') != std::string::npos;
+  return v6 ? fmt::format("[{}]:{}", options.address, options.port)
+            : fmt::format("{}:{}", options.address, options.port);
 }
 
-std::vector<Gauge> shard_gauges(NodeFolder& folder) {
-  using Stats = index::ShardStats;
-  const std::vector<NamedStats> shards = folder.stats();
-  std::vector<Gauge> all;
-  const auto add = [&](const char* name, const char* help, const auto& figure) {
-    add_gauges(name, help, shards, figure, all);
-  };
-  add("kindred_shard_entities", "Entities in a shard.",
-      [](const Stats& stats) { return stats.counters.entities; });
-  add("kindred_shard_edges", "Edges in a shard.",
-      [](const Stats& stats) { return stats.counters.edges; });
-  add("kindred_shard_disk_bytes", "Bytes of a shard's truth on disk.",
-      [](const Stats& stats) { return stats.truth.disk_bytes; });
-  add("kindred_shard_text_bytes", "Bytes of a shard's text index.",
-      [](const Stats& stats) { return stats.text_bytes; });
-  add("kindred_shard_last_lsn", "The last change of a shard.",
-      [](const Stats& stats) { return stats.last_lsn; });
-  add("kindred_shard_checkpoint_lsn", "The change up to which a shard has a checkpoint.",
-      [](const Stats& stats) { return stats.checkpoint_lsn; });
-  for (const auto& [index, loads] : folder.loads()) {
-    for (const auto& [partition, load] : loads)
-      all.push_back(
-          {.name = "kindred_partition_load",
-           .help = "Milliseconds of work for a partition in each second, over the last minutes.",
-           .labels = {{"index", index},
-                      {"partition", std::to_string(static_cast<std::uint32_t>(partition))}},
-           .value = load});
-  }
-  return all;
-}
-
-std::vector<Gauge> log_gauges(NodeFolder& folder) {
-  std::vector<Gauge> all;
-  for (const auto& [index, stats] : folder.log_stats()) {
-    const auto add = [&, &name = index](const char* gauge, const char* help, double value) {
-      all.push_back({.name = gauge, .help = help, .labels = {{"index", name}}, .value = value});
-    };
-    const router::LogShipperStats& log = stats.shipped;
-    add("kindred_log_lag_bytes", "Bytes of changes that are not in the shipped log yet.",
-        static_cast<double>(log.queued_bytes));
-    add("kindred_log_lag_seconds", "Age of the oldest change that is not in the shipped log yet.",
-        std::chrono::duration<double>(log.lag).count());
-    add("kindred_log_position", "Batches of changes since the term began.",
-        static_cast<double>(log.position));
-    add("kindred_log_durable_position", "Batches since the term began that survive the machine.",
-        static_cast<double>(log.durable));
-    add("kindred_log_term", "The term of the shipped log.", static_cast<double>(log.term));
-    add("kindred_log_objects", "Objects of the shipped log since the term began.",
-        static_cast<double>(log.objects));
-    add("kindred_log_bytes", "Bytes of these objects.", static_cast<double>(log.bytes));
-    add("kindred_log_gaps", "Times that the queue of changes was dropped.",
-        static_cast<double>(log.gaps));
-    add("kindred_log_failures", "Calls of the object store that failed.",
-        static_cast<double>(log.failures + stats.snapshots.failures));
-    add("kindred_log_deposed", "1 if another node has taken over the shard.", log.deposed ? 1 : 0);
-    add("kindred_log_snapshot_position", "The log's object as of which there is a snapshot.",
-        static_cast<double>(stats.snapshots.position.number));
-    add("kindred_log_snapshot_bytes", "Bytes of the newest snapshot.",
-        static_cast<double>(stats.snapshots.bytes));
-  }
-  return all;
+Status check_leases(const NodeOptions& options) {
+  if (!options.etcd) return Done{};
+  if (options.shipped_log.empty())
+    return Error{Code::kInvalidArgument,
+                 "--meta needs --log: copies of shards on other nodes follow the log"};
+  const bool any = options.address == "0.0.0.0" || options.address == "::";
+  if (options.reached_at.empty() && (options.port == 0 || any))
+    return Error{Code::kInvalidArgument,
+                 "--meta needs --address HOST:PORT, by which routers and other nodes reach this one, "
+                 "unless --listen says it"};
+  return Done{};
 }
 
 }  // namespace
@@ -111,8 +64,11 @@ std::vector<Gauge> log_gauges(NodeFolder& folder) {
 struct NodeService::State {
   NodeOptions options;
   std::unique_ptr<Watch> watch{};
-  std::unique_ptr<NodeFolder> folder{};
+  std::unique_ptr<router::EtcdMetaStore> etcd{};  // null without leases
+  std::unique_ptr<NodeFolder> folder{};           // null with leases
+  std::unique_ptr<LeasedFolder> leased{};         // null without
   std::unique_ptr<StepThread> working{};
+  std::unique_ptr<StepThread> following{};  // rows of the meta store
   std::unique_ptr<StepThread> shipping{};
   std::unique_ptr<StepThread> snapshots{};
   std::unique_ptr<rpc::NodeServer> server{};
@@ -120,13 +76,19 @@ struct NodeService::State {
   std::unique_ptr<HttpServer> metrics{};
   bool stopped = false;
 
+  NodeShards& shards() const {
+    return leased ? static_cast<NodeShards&>(*leased) : static_cast<NodeShards&>(*folder);
+  }
   Result<std::optional<NodeLogOptions>> log_options() const;
+  Status open_shards();
+  Status open_leased(NodeLogOptions log);
   void begin_shipping();
+  StepOutcome follow();
   Status serve_calls();
   Status serve_metrics(bool loopback);
 
-  StepOutcome work(Result<StepOutcome> (NodeFolder::*step)()) const {
-    const auto outcome = (folder.get()->*step)();
+  StepOutcome work(const std::function<Result<StepOutcome>()>& step) const {
+    const auto outcome = step();
     if (!outcome && options.on_problem) options.on_problem(outcome.error());
     if (outcome && outcome->did_work()) return *outcome;
     return StepOutcome::not_before(options.clock->steady_now() + kIdleTime);
@@ -136,13 +98,13 @@ struct NodeService::State {
 Status NodeService::State::serve_calls() {
   KIN_TRY(auto identity, read_identity(options.tls));
   KIN_TRY(server, rpc::NodeServer::start(
-                      *folder, {.address = options.address,
-                                .port = options.port,
-                                .token = options.token,
-                                .tls = std::move(identity),
-                                .most_bytes = options.most_bytes,
-                                .clock = options.clock,
-                                .on_call = [this](const auto& call) { watch->served(call); }}));
+                      shards(), {.address = options.address,
+                                 .port = options.port,
+                                 .token = options.token,
+                                 .tls = std::move(identity),
+                                 .most_bytes = options.most_bytes,
+                                 .clock = options.clock,
+                                 .on_call = [this](const auto& call) { watch->served(call); }}));
   return Done{};
 }
 
@@ -154,10 +116,7 @@ Status NodeService::State::serve_metrics(bool loopback) {
                                             .clock = options.clock});
   site->routes().add(
       {.method = "GET", .pattern = "/metrics", .handler = [this](const Request&, std::uint64_t) {
-         std::vector<Gauge> gauges = shard_gauges(*folder);
-         const std::vector<Gauge> logs = log_gauges(*folder);
-         gauges.insert(gauges.end(), logs.begin(), logs.end());
-         return watch->metrics_page(gauges);
+         return watch->metrics_page(gauges_of(shards().figures()));
        }});
   site->routes().add(
       {.method = "GET",
@@ -187,12 +146,56 @@ Result<std::optional<NodeLogOptions>> NodeService::State::log_options() const {
   return std::optional(std::move(log));
 }
 
+Status NodeService::State::open_shards() {
+  KIN_TRY(auto log, log_options());
+  if (options.etcd) return open_leased(std::move(*log));
+  KIN_TRY(folder, NodeFolder::open(options.folder, *options.clock, draw_identity, std::move(log)));
+  return Done{};
+}
+
+Status NodeService::State::open_leased(NodeLogOptions log) {
+  router::EtcdOptions settings = *options.etcd;
+  settings.access.clock = options.clock;
+  settings.access.timeout = kEtcdTime;
+  auto opened = router::EtcdMetaStore::open(std::move(settings));
+  if (!opened)
+    return Error{opened.error().code,
+                 fmt::format("{} (the node holds its leases there; see --meta)",
+                             opened.error().message)};
+  etcd = std::move(*opened);
+  KIN_TRY(leased, LeasedFolder::open(options.folder, {.meta = etcd.get(),
+                                                      .address = address_of(options),
+                                                      .log = std::move(log),
+                                                      .clock = options.clock,
+                                                      .draw = draw_identity,
+                                                      .on_problem = options.on_problem,
+                                                      .on_event = options.on_event}));
+  return Done{};
+}
+
+StepOutcome NodeService::State::follow() {
+  const SteadyTime until = options.clock->steady_now() + kWatchTime;
+  const Status followed = leased->follow_rows(until);
+  if (followed.ok()) return StepOutcome::worked();
+  // While etcd is away, the copies report it.
+  const bool away = followed.error().code == Code::kUnavailable ||
+                    followed.error().code == Code::kCancelled;
+  if (!away && options.on_problem) options.on_problem(followed.error());
+  return StepOutcome::not_before(options.clock->steady_now() + kRetryTime);
+}
+
 void NodeService::State::begin_shipping() {
   if (options.shipped_log.empty()) return;
-  shipping = std::make_unique<StepThread>(*options.clock, [this] { return work(&NodeFolder::ship); });
+  snapshots = std::make_unique<StepThread>(
+      *options.clock, [this] { return work([this] { return shards().step_snapshots(); }); });
+  if (leased) {
+    leased->start();
+    following = std::make_unique<StepThread>(*options.clock, [this] { return follow(); });
+    return;
+  }
+  shipping = std::make_unique<StepThread>(
+      *options.clock, [this] { return work([this] { return folder->ship(); }); });
   folder->on_work([this] { shipping->wake(); });
-  snapshots = std::make_unique<StepThread>(*options.clock,
-                                           [this] { return work(&NodeFolder::step_snapshots); });
 }
 
 NodeService::NodeService(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -201,20 +204,20 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   KIN_TRY(const bool loopback, check_safety({.address = options.address,
                                              .token = options.token,
                                              .has_tls = options.tls.has_value()}));
+  KIN_RETURN_IF_ERROR(check_leases(options));
   auto state = std::make_unique<State>();
   state->options = std::move(options);
   const NodeOptions& asked = state->options;
   KIN_TRY(state->watch, Watch::open(asked.log, *asked.clock));
-  KIN_TRY(auto log, state->log_options());
-  KIN_TRY(state->folder,
-          NodeFolder::open(asked.folder, *asked.clock, draw_identity, std::move(log)));
+  KIN_RETURN_IF_ERROR(state->open_shards());
   // Before calls are served: their replies wait for the log.
   state->begin_shipping();
   KIN_RETURN_IF_ERROR(state->serve_calls());
   KIN_RETURN_IF_ERROR(state->serve_metrics(loopback));
   State* const running = state.get();
-  state->working =
-      std::make_unique<StepThread>(*asked.clock, [running] { return running->work(&NodeFolder::step); });
+  state->working = std::make_unique<StepThread>(*asked.clock, [running] {
+    return running->work([running] { return running->shards().step(); });
+  });
   return std::unique_ptr<NodeService>(new NodeService(std::move(state)));
 }
 
@@ -237,9 +240,11 @@ Status NodeService::stop() {
   state_->server->stop();
   state_->working->stop();
   if (state_->snapshots) state_->snapshots->stop();
-  state_->folder->on_work({});
+  if (state_->etcd) state_->etcd->stop();  // ends the calls that the threads wait for
+  if (state_->following) state_->following->stop();
+  if (state_->folder) state_->folder->on_work({});
   if (state_->shipping) state_->shipping->stop();
-  return state_->folder->close();
+  return state_->shards().close();
 }
 
 }  // namespace kin::server

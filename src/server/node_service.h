@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "router/etcd_meta_store.h"
 #include "rpc/served_indexes.h"
 #include "server/http/server.h"
 
@@ -31,18 +32,25 @@ struct NodeOptions {
   // Where the changes of shards are shipped to: "s3://BUCKET/PREFIX" or a folder; empty: nowhere.
   std::string shipped_log{};
   std::string name{};    // of the node in that log; empty: its address and port
+  // With it the node holds leases for the shards that it owns, has copies of shards of other nodes
+  // as rows of the store say, and takes them over when their owners are gone. Needs `shipped_log`.
+  std::optional<router::EtcdOptions> etcd{};
+  // By which routers reach the node, in maps and leases; empty: `address` and `port`.
+  std::string reached_at{};
   bool durable = false;  // replies wait until what they tell is in that log
   std::chrono::milliseconds retention = std::chrono::hours{24};  // of points in time in that log
   Clock* clock = &system_clock();
   // Receives errors of background work. Called on any thread.
   std::function<void(const Error&)> on_problem{};
+  std::function<void(const std::string&)> on_event{};  // a take-over, for people; on any thread
 };
 
 // Thread-safe. One process can have a folder open at a time.
 class NodeService {
  public:
   // Opens the shards that are there and starts to serve. kInvalidArgument if the address is not a
-  // loopback address and token or TLS is missing.
+  // loopback address and token or TLS is missing, or if a node with etcd has no log or no address
+  // that lasts. etcd must answer: kUnavailable.
   static Result<std::unique_ptr<NodeService>> start(NodeOptions options);
   // As stop(); an error is lost.
   ~NodeService();

@@ -46,6 +46,17 @@ std::vector<Gauge> map_gauges(RoutedIndexes& indexes) {
   return gauges;
 }
 
+Status check_followers(const RouterServiceOptions& options) {
+  if (options.followers == 0) return Done{};
+  if (!options.etcd)
+    return Error{Code::kInvalidArgument,
+                 "followers need --meta: the nodes learn in etcd which copies they have"};
+  if (options.nodes.size() > options.followers) return Done{};
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} followers of each shard need {} nodes (--node); there are {}",
+                           options.followers, options.followers + 1, options.nodes.size())};
+}
+
 }  // namespace
 
 // Members use those above them, so they are destroyed in the right order.
@@ -111,8 +122,10 @@ StepOutcome RouterService::State::follow() {
 
 Status RouterService::State::open_indexes() {
   KIN_RETURN_IF_ERROR(open_meta());
-  RoutedOptions routed{
-      .nodes = options.nodes, .embedders = options.embedders, .metrics = &watch->metrics()};
+  RoutedOptions routed{.nodes = options.nodes,
+                       .followers = options.followers,
+                       .embedders = options.embedders,
+                       .metrics = &watch->metrics()};
   routed.connection.token = options.node_token;
   routed.routing.clock = options.clock;
   if (!options.node_certificates.empty()) {
@@ -209,6 +222,7 @@ Status RouterService::State::serve(bool loopback) {
 RouterService::RouterService(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<RouterService>> RouterService::start(RouterServiceOptions options) {
+  KIN_RETURN_IF_ERROR(check_followers(options));
   KIN_TRY(const bool loopback, check_safety({.address = options.address,
                                              .token = options.token,
                                              .has_tls = options.tls.has_value(),

@@ -30,6 +30,9 @@ struct RouterServiceOptions {
   std::filesystem::path tenants{};
   std::optional<TlsFiles> tls{};
   std::vector<std::string> nodes{};  // addresses, "host:port": new indexes are spread over them
+  // Copies of each shard of a new index beside its owner, on other nodes. Needs etcd, and nodes that
+  // hold leases there.
+  std::size_t followers = 0;
   std::string node_token{};          // sent to the nodes; empty: none
   // File with PEM certificates, one of which signed the nodes'. Empty: nodes are not asked for TLS.
   std::string node_certificates{};
@@ -54,8 +57,8 @@ struct RouterServiceOptions {
 // Thread-safe. One process can have a folder open at a time.
 class RouterService {
  public:
-  // kInvalidArgument if the address is not a loopback address and token or TLS is missing, or an
-  // address of a node is not one. Nodes need not be there yet; etcd must: kUnavailable.
+  // kInvalidArgument if the address is not a loopback address and token or TLS is missing, if an
+  // address of a node is not one, or if there are not enough nodes for the followers. Nodes need not be there yet; etcd must: kUnavailable.
   static Result<std::unique_ptr<RouterService>> start(RouterServiceOptions options);
   // As stop().
   ~RouterService();

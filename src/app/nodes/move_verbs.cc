@@ -30,12 +30,14 @@ Examples:
   kindred shards migrations papers --at 127.0.0.1:8723
   kindred shards abort papers 7 --at 127.0.0.1:8723
   kindred shards abort papers --all --at 127.0.0.1:8723
+  kindred shards followers papers 1 --at 127.0.0.1:8723
 
 Partitions move while everybody keeps reading and writing. `split` makes a shard of the index on another node, which must
 run, and moves its share of the partitions there. `drain` moves all partitions of a node to the others; its place in the map
 stays, empty, and the node can be switched off. `balance` moves partitions from the fullest node to the emptiest until none
 has much more than the mean. --dry-run shows what would move and what it gains. Any router of the index carries moves on;
-they survive restarts of routers and nodes. A move can be aborted until the partition is handed over.)";
+they survive restarts of routers and nodes. A move can be aborted until the partition is handed over. `followers` says how
+many copies each shard has on other nodes; one takes over when the shard's node is gone (`kindred node --help`).)";
 
 struct MoveArguments {
   AtFlags at;
@@ -47,6 +49,7 @@ struct MoveArguments {
   double max_skew = 1.5;
   double least_gain = 0.02;
   std::uint64_t most = 16;
+  std::uint64_t followers = 0;
   bool all = false;
   bool dry_run = false;
   bool wait = false;
@@ -257,6 +260,22 @@ Result<int> run_abort(const MoveArguments& arguments, const CLI::App& verb) {
   return print_result(plural(json["aborted"].items().size(), "move") + " to be undone\n");
 }
 
+Result<int> run_followers(const MoveArguments& arguments, const CLI::App& verb) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  JsonWriter body;
+  body.begin_object().field("count", arguments.followers);
+  KIN_TRY(const std::string answer,
+          (*api)->post(moves_path(arguments.name, "/followers"), body.end().take()));
+  if (arguments.json) return print_result(answer + "\n");
+  KIN_TRY(const JsonValue json, data::parse_json(answer));
+  std::string table;
+  for (const JsonValue& one : json["followers"].items())
+    table += fmt::format("  shard {:>3} of {}  is copied to {}\n", whole(one["shard"]),
+                         one["owner"].text(), one["address"].text());
+  return print_result(table.empty() ? "no shard has copies\n" : table);
+}
+
 void add_plan_flags(CLI::App& verb, MoveArguments& arguments) {
   verb.add_flag("--dry-run", arguments.dry_run, "Show the plan and its gain, and begin nothing");
   verb.add_flag("--wait", arguments.wait, "Wait until the moves are over, with progress");
@@ -307,7 +326,12 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   CLI::App* abort = add_verb("abort", "Undo moves that are not handed over yet");
   abort->add_option("PARTITION", arguments->partitions, "Numbers of partitions");
   abort->add_flag("--all", arguments->all, "All moves of the index");
-  return {{move, [=] { return run_move(*arguments, *move); }},
+  CLI::App* followers = add_verb("followers", "Say how many copies each shard has on other nodes");
+  followers->add_option("COUNT", arguments->followers, "Copies beside the owner; 0: none")
+      ->check(CLI::Range(0, 10))
+      ->required();
+  return {{followers, [=] { return run_followers(*arguments, *followers); }},
+          {move, [=] { return run_move(*arguments, *move); }},
           {drain, [=] { return run_node(*arguments, *drain, "/drain"); }},
           {split, [=] { return run_node(*arguments, *split, "/split"); }},
           {balance, [=] { return run_balance(*arguments, *balance); }},

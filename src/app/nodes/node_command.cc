@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/listen_flags.h"
 #include "app/nodes/log_flags.h"
+#include "app/nodes/meta_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "server/node_service.h"
@@ -20,6 +21,8 @@ Examples:
   kindred node --data /srv/kindred --listen 10.0.0.7:7700 --token-file token --tls-cert cert.pem --tls-key key.pem
   kindred node --data /srv/kindred --listen 10.0.0.7:7700 --log s3://backups/kindred --ack durable
   kindred node --data /srv/kindred --log /mnt/shared/kindred-log
+  kindred node --data /srv/kindred --listen 10.0.0.7:7700 --log s3://backups/kindred --ack durable \
+    --meta etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/kindred
 
 Serves shards of indexes over gRPC to `kindred router`, which makes the indexes and spreads documents over its
 nodes. Changes are durable when they are acknowledged; a node that was killed goes on where it was.
@@ -32,6 +35,12 @@ With --log every change also goes to objects in a bucket or a shared folder, so 
 Start a node with the same --listen (or --log-name) and --log on an empty folder, and it restores its shards.
 `kindred shards backup` and `kindred shards restore` work on such a log.
 
+With --meta, too, other nodes take over when this one is gone. The node holds a lease in etcd for each shard that it owns,
+renews it every second, and answers only while it is valid. It has copies of shards of other nodes, as `kindred router
+--followers 1` or `kindred shards followers` say; they follow the log. When a lease was not renewed for six seconds, a
+copy takes the shard over, and routers find it by themselves. A node that comes back becomes a copy. Without --ack durable
+the last changes may be lost in a take-over.
+
 An address that other machines can reach needs a token (openssl rand -hex 24 > token) and TLS.)";
 
 struct NodeArguments {
@@ -39,6 +48,8 @@ struct NodeArguments {
   std::string data;
   std::string call_log;
   LogFlags log;
+  MetaFlags meta;
+  std::string address;
   std::optional<std::uint16_t> metrics_port;
   std::string api;
 };
@@ -47,6 +58,9 @@ struct NodeArguments {
 Result<std::optional<server::RouterServiceOptions>> understand_api(const NodeArguments& arguments,
                                                                    const Listening& node) {
   if (arguments.api.empty()) return std::optional<server::RouterServiceOptions>();
+  if (!arguments.meta.meta.empty())
+    return Error{Code::kInvalidArgument,
+                 "--api serves indexes of this node alone; with --meta run `kindred router`"};
   const auto listening = understand(ListenFlags{.listen = arguments.api});
   if (!listening) return with_context("--api", listening.error());
   if (node.tls)
@@ -80,6 +94,11 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
                               .log = arguments.call_log};
   if (const Status understood = understand(arguments.log, options); !understood)
     return wrong_usage(understood.error(), verb);
+  auto etcd = understand(arguments.meta);
+  if (!etcd) return wrong_usage(etcd.error(), verb);
+  options.etcd = std::move(*etcd);
+  options.reached_at = arguments.address;
+  options.on_event = [](const std::string& event) { say("kindred: " + event + "\n"); };
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   auto service = server::NodeService::start(std::move(options));
   if (!service && service.error().code == Code::kInvalidArgument)
@@ -126,6 +145,12 @@ Command add_node_command(CLI::App& app) {
                    "address of this machine")
       ->type_name("ADDRESS:PORT");
   add_shipped_log_flags(*verb, arguments->log);
+  add_meta_flags(*verb, arguments->meta,
+                 "Hold leases in this etcd, have copies of shards of other nodes, and take over when "
+                 "their nodes are gone; needs --log");
+  verb->add_option("--address", arguments->address,
+                   "With --meta: this node's address as routers have it in --node (default: that of --listen)")
+      ->type_name("HOST:PORT");
   add_log_flag(*verb, arguments->call_log, "--call-log");
   return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
 }

@@ -6,9 +6,9 @@
 
 #include "app/command.h"
 #include "app/listen_flags.h"
+#include "app/nodes/meta_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "server/router_service.h"
 
@@ -21,6 +21,7 @@ Examples:
   kindred router --data /srv/router --listen 0.0.0.0:8723 --token-file token --tls-cert cert.pem --tls-key key.pem \
     --node 10.0.0.7:7700 --node 10.0.0.8:7700 --node-token-file token --node-ca ca.pem
   kindred router --meta etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/kindred --node 10.0.0.7:7700
+  kindred router --meta etcd://10.0.0.1:2379/kindred --node 10.0.0.7:7700 --node 10.0.0.8:7700 --followers 1
   kindred index create papers --embed none --partitions 64 --at 127.0.0.1:8723
   kindred index add papers papers.jsonl --at 127.0.0.1:8723
   kindred search papers "tides" --at 127.0.0.1:8723
@@ -29,7 +30,8 @@ Examples:
 Serves indexes whose documents are spread over nodes (`kindred node`), with the JSON API of docs/api.md. Answers
 are those of one index that holds all documents. The data folder holds the maps of the indexes: which node has which
 part. Several routers keep them in etcd (--meta) and serve the same indexes; while etcd is away they go on with the maps
-they know, and no index can be made.)";
+they know, and no index can be made. With --followers 1 each shard of a new index has a copy on a second node, which
+takes over when the first is gone (`kindred node --help`).)";
 
 struct RouterArguments {
   ListenFlags listen{.listen = "127.0.0.1:8723"};
@@ -38,9 +40,8 @@ struct RouterArguments {
   std::string node_token_file;
   std::string node_certificates;
   std::string tenants;
-  std::string meta;
-  std::string meta_login_file;
-  std::string meta_certificates;
+  MetaFlags meta;
+  std::size_t followers = 0;
   std::string log;
   std::size_t moves_at_once = 2;
   std::string move_rate;
@@ -50,29 +51,6 @@ struct RouterArguments {
   double balance_pause = 60;
   bool allow_private = false;
 };
-
-// Nothing if the maps are in the data folder.
-Result<std::optional<router::EtcdOptions>> understand_meta(const RouterArguments& arguments) {
-  if (arguments.meta.empty()) {
-    if (!arguments.meta_login_file.empty() || !arguments.meta_certificates.empty())
-      return Error{Code::kInvalidArgument, "--meta-login-file and --meta-ca need --meta"};
-    return std::optional<router::EtcdOptions>();
-  }
-  auto etcd = router::parse_etcd_address(arguments.meta);
-  if (!etcd) return with_context("--meta", etcd.error());
-  etcd->access.ca_file = arguments.meta_certificates;
-  if (!arguments.meta_login_file.empty()) {
-    KIN_TRY(const std::string text, read_file(arguments.meta_login_file));
-    const std::string line = text.substr(0, text.find_first_of("\r\n"));
-    const std::size_t colon = line.find(':');
-    if (colon == 0 || colon == std::string::npos)
-      return Error{Code::kInvalidArgument, fmt::format("{}: the first line must be USER:PASSWORD",
-                                                       arguments.meta_login_file)};
-    etcd->access.user = line.substr(0, colon);
-    etcd->access.password = line.substr(colon + 1);
-  }
-  return std::optional(std::move(*etcd));
-}
 
 std::chrono::nanoseconds nanoseconds_of(double seconds) {
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
@@ -86,6 +64,7 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
                                        .token = listening.token,
                                        .tls = listening.tls,
                                        .nodes = arguments.nodes,
+                                       .followers = arguments.followers,
                                        .node_certificates = arguments.node_certificates,
                                        .log = arguments.log};
   if (!arguments.node_token_file.empty()) {
@@ -102,7 +81,7 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
     if (!rate.ok()) return with_context("--move-rate", rate.error());
     options.move_bytes_per_second = *rate;
   }
-  KIN_TRY(options.etcd, understand_meta(arguments));
+  KIN_TRY(options.etcd, understand(arguments.meta));
   if (!options.etcd && arguments.data.empty())
     return Error{Code::kInvalidArgument, "--data or --meta is needed: where are the maps?"};
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
@@ -123,8 +102,8 @@ Result<int> run_router(const RouterArguments& arguments, const CLI::App& verb) {
   if (!service) return service.error();
   KIN_RETURN_IF_ERROR(print(fmt::format(
       "The router is at {}, with {} nodes\n{}: {}. Press Ctrl-C to stop.\n", (*service)->url(),
-      arguments.nodes.size(), arguments.meta.empty() ? "Data folder" : "Maps",
-      arguments.meta.empty() ? arguments.data : arguments.meta)));
+      arguments.nodes.size(), arguments.meta.meta.empty() ? "Data folder" : "Maps",
+      arguments.meta.meta.empty() ? arguments.data : arguments.meta.meta)));
   KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
   wait_for_signal(stop);
   (*service)->stop();
@@ -165,20 +144,17 @@ Command add_router_command(CLI::App& app) {
   const auto arguments = std::make_shared<RouterArguments>();
   verb->footer(kExamples);
   verb->add_option("--data", arguments->data, "Folder of the maps")->type_name("DIR");
-  verb->add_option("--meta", arguments->meta,
-                   "Keep the maps in etcd (3.4 or newer) instead, for several routers")
-      ->type_name("etcd://HOST:PORT[,HOST:PORT]/PREFIX");
-  verb->add_option("--meta-login-file", arguments->meta_login_file,
-                   "File whose first line is USER:PASSWORD for etcd")
-      ->type_name("FILE");
-  verb->add_option("--meta-ca", arguments->meta_certificates,
-                   "Certificates, one of which signed etcd's (PEM); without it etcd is reached "
-                   "without TLS")
-      ->type_name("FILE");
+  add_meta_flags(*verb, arguments->meta,
+                 "Keep the maps in etcd (3.4 or newer) instead, for several routers");
   verb->add_option("--node", arguments->nodes,
                    "Address of a node, for new indexes; may be repeated")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false);
+  verb->add_option("--followers", arguments->followers,
+                   "Copies of each shard of a new index on other nodes, one of which takes over when "
+                   "the shard's node is gone; needs --meta, and nodes with --meta and --log")
+      ->check(CLI::Range(0, 10))
+      ->capture_default_str();
   verb->add_option("--node-token-file", arguments->node_token_file,
                    "File whose first line is the nodes' token")
       ->type_name("FILE");

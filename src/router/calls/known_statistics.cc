@@ -9,17 +9,17 @@ constexpr std::size_t kMostWords = 200'000;
 }  // namespace
 
 Result<std::optional<std::vector<StatisticsReply>>> KnownStatistics::find(
-    const std::vector<std::string>& addresses, const index::TextLeg& leg) const {
+    const std::vector<std::string>& shards, const index::TextLeg& leg) const {
   const std::optional<std::vector<StatisticsReply>> unknown;
   if (!terms_) return unknown;
   KIN_TRY(const auto keys, terms_->of(leg));
   if (!keys) return unknown;
   std::vector<StatisticsReply> replies;
   const std::lock_guard lock(mutex_);
-  for (const std::string& address : addresses) {
-    const auto shard = shards_.find(address);
-    if (shard == shards_.end()) return unknown;
-    const OfShard& known = shard->second;
+  for (const std::string& shard : shards) {
+    const auto found = shards_.find(shard);
+    if (found == shards_.end()) return unknown;
+    const OfShard& known = found->second;
     StatisticsReply& reply = replies.emplace_back();
     reply.state = known.state;
     reply.text = {.documents = known.documents, .total_length = known.total_length};
@@ -38,10 +38,10 @@ Result<bool> KnownStatistics::may_match(const index::TextLeg& leg,
   return terms_->may_match(leg, text);
 }
 
-void KnownStatistics::learn(const std::string& address, const StatisticsReply& reply) {
+void KnownStatistics::learn(const std::string& shard, const StatisticsReply& reply) {
   if (!terms_) return;
   const std::lock_guard lock(mutex_);
-  OfShard& known = shards_[address];
+  OfShard& known = shards_[shard];
   if (known.state != reply.state || known.frequencies.size() > kMostWords) known = {};
   known.state = reply.state;
   known.documents = reply.text.documents;

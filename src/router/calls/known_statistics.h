@@ -25,11 +25,12 @@ class KnownStatistics {
     if (options) terms_.emplace(*std::move(options));
   }
 
-  // The statistics that the leg needs, as the shards at `addresses` told them earlier, in their
-  // order. Nothing if one of them has not told all. They are right if every shard is in the state.
+  // The statistics that the leg needs, as these shards told them earlier, in their order. Shards
+  // have the names of Known::name_of(). Nothing if one of them has not told all. They are right if
+  // every shard is in the state.
   Result<std::optional<std::vector<StatisticsReply>>> find(
-      const std::vector<std::string>& addresses, const index::TextLeg& leg) const;
-  void learn(const std::string& address, const StatisticsReply& reply);
+      const std::vector<std::string>& shards, const index::TextLeg& leg) const;
+  void learn(const std::string& shard, const StatisticsReply& reply);
 
   // Whether a shard with these statistics can have a match; true without options.
   Result<bool> may_match(const index::TextLeg& leg, const index::TextStatistics& text) const;
@@ -44,7 +45,7 @@ class KnownStatistics {
 
   std::optional<index::LegTerms> terms_;
   mutable std::mutex mutex_;               // guards what follows
-  std::map<std::string, OfShard> shards_;  // by address
+  std::map<std::string, OfShard> shards_;  // by name
 };
 
 }  // namespace kin::router

@@ -21,6 +21,12 @@ bool has_same_shards(const ShardMap& map, const ShardMap& newer) {
 
 }  // namespace
 
+std::string Known::name_of(std::uint32_t shard) const {
+  const Hash128 identity = map.identity_of(shard);
+  if (identity == Hash128{}) return map.shards[shard];
+  return fmt::format("{:016x}{:016x}", identity.high, identity.low);
+}
+
 Shards::Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options)
     : index_(std::move(index)),
       meta_(meta),
@@ -55,6 +61,12 @@ Status Shards::refresh() {
   return Done{};
 }
 
+KnownPointer Shards::reached_by(const KnownPointer& known) const {
+  const std::lock_guard lock(mutex_);
+  const bool taken_over = known_->map.terms != known->map.terms;
+  return taken_over && has_same_shards(known->map, known_->map) ? known_ : known;
+}
+
 KnownPointer Shards::after_silence(const KnownPointer& known) {
   {
     const std::lock_guard lock(mutex_);
@@ -66,6 +78,13 @@ KnownPointer Shards::after_silence(const KnownPointer& known) {
   [[maybe_unused]] const Status looked = refresh();
   const std::lock_guard lock(mutex_);
   return has_same_shards(known->map, known_->map) ? known_ : known;
+}
+
+bool Shards::has_left(const KnownPointer& known, std::uint32_t shard, const Error& error) {
+  if (error.code != Code::kNotFound || !refresh().ok()) return false;
+  const std::lock_guard lock(mutex_);
+  return has_same_shards(known->map, known_->map) &&
+         known_->map.shards[shard] != known->map.shards[shard];
 }
 
 Result<std::shared_ptr<const Centroids>> Shards::fetch_centroids(
@@ -124,7 +143,7 @@ Result<Lane> Shards::take_lane(const KnownPointer& known, std::uint32_t shard,
                                SteadyTime deadline) {
   {
     const std::lock_guard lock(mutex_);
-    auto& idle = lanes_[known->map.shards[shard]];
+    auto& idle = lanes_[known->name_of(shard)];
     if (!idle.empty()) {
       const Lane lane = idle.back();
       idle.pop_back();
@@ -138,7 +157,7 @@ Result<Lane> Shards::take_lane(const KnownPointer& known, std::uint32_t shard,
 
 void Shards::give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane) {
   const std::lock_guard lock(mutex_);
-  lanes_[known->map.shards[shard]].push_back(lane);
+  lanes_[known->name_of(shard)].push_back(lane);
 }
 
 }  // namespace kin::router

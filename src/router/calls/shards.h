@@ -20,6 +20,9 @@ struct Known {
   ShardMap map = {};
   std::shared_ptr<const Centroids> centroids = {};  // null: none
   std::vector<std::shared_ptr<ShardClient>> clients = {};
+  // A name of the shard that no other one has, also where one process answers for several. Older
+  // maps have addresses only.
+  std::string name_of(std::uint32_t shard) const;
 };
 using KnownPointer = std::shared_ptr<const Known>;
 
@@ -85,16 +88,20 @@ class Shards {
 
   KnownStatistics& statistics() { return statistics_; }
 
-  // A lane that nobody else uses, by the address of a shard; opens a session if there is none.
+  // A lane that nobody else uses; opens a session if there is none.
   Result<Lane> take_lane(const KnownPointer& known, std::uint32_t shard, SteadyTime deadline);
   void give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane);
 
  private:
   CallOptions call_options(const KnownPointer& known, std::uint32_t shard,
                            SteadyTime deadline) const;
+  // The newest map if processes have taken shards over since: the others need not be waited for.
+  KnownPointer reached_by(const KnownPointer& known) const;
   // The newest map after shards did not answer: other processes may have taken them over. It is not
   // read more often than they may do so.
   KnownPointer after_silence(const KnownPointer& known);
+  // Whether the node has no such shard because another one has taken it over: then nothing was done.
+  bool has_left(const KnownPointer& known, std::uint32_t shard, const Error& error);
   // False if the shard knows a newer map than this one.
   bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
             SteadyTime deadline);
@@ -112,7 +119,7 @@ class Shards {
   std::unordered_map<DocId, index::PartitionId> places_;
   std::uint64_t next_age_ = 0;
   SteadyTime next_look_ = SteadyTime::min();  // see after_silence()
-  std::unordered_map<std::string, std::vector<Lane>> lanes_;  // idle ones, by address
+  std::unordered_map<std::string, std::vector<Lane>> lanes_;  // idle ones, by Known::name_of()
 };
 
 template <typename Read>
@@ -136,7 +143,7 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
                                                      SteadyTime deadline) {
   using Answer = typename Asked::Reply;
   std::vector<Told<Answer>> told(asks.size());
-  KnownPointer at = known;  // by which the shards are reached
+  KnownPointer at = reached_by(known);  // by which the shards are reached
   std::vector<std::size_t> open(asks.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   while (!open.empty()) {
@@ -153,7 +160,9 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
       Reply<Answer> reply = under_way[n].wait();
       if (!reply.ok()) {
         told[i].reply = reply.error();
-        if (reply.error().code != Code::kUnavailable || is_over(deadline)) continue;
+        const bool may_help = reply.error().code == Code::kUnavailable ||
+                              has_left(at, asks[i].shard, reply.error());
+        if (!may_help || is_over(deadline)) continue;
         again.push_back(i);
         pause = true;
       } else if (auto* answer = std::get_if<Answer>(&*reply)) {

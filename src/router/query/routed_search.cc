@@ -140,9 +140,9 @@ Result<std::optional<RoutedHits>> RoutedSearch::attempt() {
 }
 
 Status RoutedSearch::find_words(std::vector<std::uint32_t> shards) {
-  std::vector<std::string> addresses;
-  for (const std::uint32_t shard : shards) addresses.push_back(known_->map.shards[shard]);
-  KIN_TRY(auto parts, shards_.statistics().find(addresses, *query_.text));
+  std::vector<std::string> names;
+  for (const std::uint32_t shard : shards) names.push_back(known_->name_of(shard));
+  KIN_TRY(auto parts, shards_.statistics().find(names, *query_.text));
   if (parts) {
     KIN_TRY(const bool valid, find_unchanged(shards, *parts));
     if (valid || map_changed_) return Done{};
@@ -181,7 +181,7 @@ Result<std::vector<StatisticsReply>> RoutedSearch::read_statistics(
     KIN_RETURN_IF_ERROR(accept(shards[i], told[i]));
     if (told[i].map_changed || !told[i].reply.ok()) continue;
     parts[i] = std::move(*told[i].reply);
-    shards_.statistics().learn(known_->map.shards[shards[i]], parts[i]);
+    shards_.statistics().learn(known_->name_of(shards[i]), parts[i]);
   }
   return parts;
 }
@@ -202,7 +202,7 @@ Result<bool> RoutedSearch::find_unchanged(const std::vector<std::uint32_t>& shar
     if (told[i].reply->changed) {
       valid = false;
       parts[i] = std::move(*told[i].reply->changed);
-      shards_.statistics().learn(known_->map.shards[shards[i]], parts[i]);
+      shards_.statistics().learn(known_->name_of(shards[i]), parts[i]);
     } else {
       keep(shards[i], std::move(*told[i].reply));
     }

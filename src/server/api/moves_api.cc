@@ -17,6 +17,7 @@ using data::JsonFields;
 using data::JsonValue;
 
 constexpr std::uint64_t kMostMoves = 65'536;
+constexpr std::uint64_t kMostFollowers = 10;
 
 void write_move(JsonWriter& json, const ShownMove& shown, const router::ShardMap& map) {
   const router::Move& move = shown.move;
@@ -146,6 +147,28 @@ Result<Response> split_answer(Moving& moving, const Request& request, const std:
   return carry_out(moving, index, plan, "entities", asked.dry_run);
 }
 
+// Says how many copies each shard has, and answers where they are.
+Result<Response> followers_answer(Moving& moving, const Request& request,
+                                  const std::string& index) {
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  std::uint64_t count = 0;
+  body.require("count");
+  body.read("count", count, {0, kMostFollowers});
+  KIN_RETURN_IF_ERROR(body.finish());
+  KIN_TRY(const auto copies, moving.set_followers(index, count));
+  KIN_TRY(const router::ShardMap map, moving.map_of(index));
+  JsonWriter answer;
+  answer.begin_object().key("followers").begin_array();
+  for (const router::Follower& one : copies) {
+    const auto place = map.place_of(one.shard);
+    if (!place || map.shards[*place] == one.address) continue;
+    answer.begin_object().field("shard", *place).field("owner", map.shards[*place]);
+    answer.field("address", one.address).end();
+  }
+  return json_response(200, answer.end().end().take());
+}
+
 Result<Response> balance_answer(Moving& moving, const Request& request, const std::string& index) {
   KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
@@ -222,6 +245,7 @@ void add_moves_api(RouteTable& routes, Moving& moving) {
   add("POST", "/drain", drain_answer);
   add("POST", "/split", split_answer);
   add("POST", "/balance", balance_answer);
+  add("POST", "/followers", followers_answer);
   add("POST", "/abort", abort_answer);
 }
 

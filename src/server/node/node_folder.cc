@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "search/index_config.h"
+#include "server/node/copy_state.h"
 #include "server/tenants/names.h"
 
 namespace kin::server {
@@ -17,6 +18,12 @@ Result<std::unique_ptr<NodeFolder>> NodeFolder::open(fs::path folder, Clock& clo
                                                      std::optional<NodeLogOptions> log) {
   std::unique_ptr<NodeFolder> node(
       new NodeFolder(std::move(folder), clock, std::move(draw), std::move(log)));
+  KIN_TRY(const bool has_leases, file_exists(node->folder_ / kCopiesName));
+  if (has_leases)
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{}: the shards in this folder have leases (start the node with the "
+                             "--meta and --log that it had)",
+                             node->folder_.string())};
   KIN_RETURN_IF_ERROR(node->restore_missing());
   std::error_code problem;
   for (fs::directory_iterator at(node->folder_, problem), end; !problem && at != end;
@@ -213,16 +220,16 @@ std::map<std::string, NodeFolder::Served> NodeFolder::served() {
   return all;
 }
 
-std::vector<NamedStats> NodeFolder::stats() {
-  std::vector<NamedStats> all;
-  for (const auto& [name, shard] : served())
-    all.push_back({.index = name, .stats = shard.host->shard().stats()});
-  return all;
-}
-
-std::map<std::string, router::PartitionLoads> NodeFolder::loads() {
-  std::map<std::string, router::PartitionLoads> all;
-  for (const auto& [name, shard] : served()) all.emplace(name, shard.host->loads());
+std::vector<ShardFigures> NodeFolder::figures() {
+  std::vector<ShardFigures> all;
+  for (const auto& [name, shard] : served()) {
+    all.push_back({.index = name,
+                   .stats = shard.host->shard().stats(),
+                   .loads = shard.host->loads()});
+    if (shard.log)
+      all.back().log = LogFigures{.shipped = shard.log->shipper().stats(),
+                                  .snapshots = shard.log->snapshot_stats()};
+  }
   return all;
 }
 
@@ -231,16 +238,6 @@ Result<StepOutcome> NodeFolder::step() {
   for (const auto& [name, shard] : served()) {
     KIN_TRY(const StepOutcome one, shard.host->step());
     all = combine(all, one);
-  }
-  return all;
-}
-
-std::map<std::string, LogStats> NodeFolder::log_stats() {
-  std::map<std::string, LogStats> all;
-  for (const auto& [name, shard] : served()) {
-    if (shard.log)
-      all.emplace(name, LogStats{.shipped = shard.log->shipper().stats(),
-                                 .snapshots = shard.log->snapshot_stats()});
   }
   return all;
 }

@@ -15,23 +15,13 @@
 #include "base/result.h"
 #include "base/step.h"
 #include "router/shard_host.h"
-#include "rpc/served_indexes.h"
 #include "server/node/node_log.h"
+#include "server/node/node_shards.h"
 
 namespace kin::server {
 
-struct NamedStats {
-  std::string index = {};
-  index::ShardStats stats = {};
-};
-
-struct LogStats {
-  router::LogShipperStats shipped = {};
-  router::SnapshotStats snapshots = {};
-};
-
 // Settings are those of docs/formats.md, "An index's settings". Thread-safe; starts no thread.
-class NodeFolder final : public rpc::ServedIndexes {
+class NodeFolder final : public NodeShards {
  public:
   // Draws the identity of a new shard; never the same twice, on any node.
   using DrawIdentity = std::function<Hash128()>;
@@ -54,22 +44,13 @@ class NodeFolder final : public rpc::ServedIndexes {
   // is not durable at the deadline.
   Status hold(const std::shared_ptr<router::ShardHost>& host, SteadyTime deadline) override;
 
-  std::vector<NamedStats> stats();
-  // The loads of partitions, by index.
-  std::map<std::string, router::PartitionLoads> loads();
-
-  // The logs of shards, by index.
-  std::map<std::string, LogStats> log_stats();
-
-  // Does one piece of background work for every shard.
-  Result<StepOutcome> step();
+  std::vector<ShardFigures> figures() override;
+  Result<StepOutcome> step() override;
   // Ships what waits in the logs of shards; on a thread of its own, which `wake` wakes.
   Result<StepOutcome> ship();
   void on_work(std::function<void()> wake);
-  // Does one piece of work for snapshots; on a thread of its own.
-  Result<StepOutcome> step_snapshots();
-  // Writes checkpoints and closes the files. No call may be running.
-  Status close();
+  Result<StepOutcome> step_snapshots() override;
+  Status close() override;
 
  private:
   struct Served {

@@ -16,10 +16,6 @@ using router::NewMove;
 constexpr std::chrono::seconds kLook{1};          // between looks for moves that others began
 constexpr std::chrono::milliseconds kRetry{500};  // after the meta store did not answer
 
-std::uint32_t number_of(index::PartitionId partition) {
-  return static_cast<std::uint32_t>(partition);
-}
-
 Result<std::uint32_t> shard_at(const router::ShardMap& map, const std::string& node) {
   const auto found = std::ranges::find(map.shards, node);
   if (found != map.shards.end()) return static_cast<std::uint32_t>(found - map.shards.begin());
@@ -224,6 +220,11 @@ Result<MovePlan> Moving::plan_balance(const std::string& index, BalanceBy by,
 
 Status Moving::add_node(const std::string& index, const std::string& node) {
   return indexes_.add_node(index, node, meta_);
+}
+
+Result<std::vector<router::Follower>> Moving::set_followers(const std::string& index,
+                                                            std::size_t count) {
+  return indexes_.set_followers(index, count, meta_);
 }
 
 Result<BegunMoves> Moving::begin(const std::string& index, const MovePlan& plan) {

@@ -82,6 +82,8 @@ class Moving {
                                 const router::BalanceOptions& options);
   // Adds the node to the index if it is not in its map.
   Status add_node(const std::string& index, const std::string& node);
+  // See RoutedIndexes::set_followers().
+  Result<std::vector<router::Follower>> set_followers(const std::string& index, std::size_t count);
 
   // Writes the moves of a plan down. One that cannot begin is refused, and the others go on.
   Result<BegunMoves> begin(const std::string& index, const MovePlan& plan);

@@ -4,6 +4,7 @@
 
 #include "embed/corpus_model.h"
 #include "router/grow.h"
+#include "router/lease.h"
 #include "router/move.h"
 #include "search/embedding.h"
 #include "server/routed/learning.h"
@@ -125,9 +126,37 @@ Status RoutedIndexes::create(const std::string& name, const Creation& creation) 
   KIN_TRY(made.map.identities,
           router::read_identities(connect_to(name), made.map.shards, options_.routing));
   made.map.settings = settings;
+  // Before the map: an index that exists has its copies.
+  if (options_.followers > 0) {
+    KIN_TRY([[maybe_unused]] const auto copies,
+            list_followers(made.map, options_.nodes, options_.followers, meta_));
+  }
   if (learnt.model) made.blobs.push_back(std::move(*learnt.model));
   // Of several routers that make the index at once, one writes the map.
   return router::create_index(meta_, connect_to(name), std::move(made), options_.routing);
+}
+
+Result<std::vector<router::Follower>> RoutedIndexes::list_followers(
+    const router::ShardMap& map, const std::vector<std::string>& nodes, std::size_t count,
+    router::MetaStore& meta) {
+  for (;;) {
+    KIN_TRY(const router::Followers now, router::read_followers(meta, map.index));
+    KIN_TRY(auto plan, router::plan_followers(map, nodes, count, now));
+    if (plan == now.copies) return plan;
+    KIN_TRY(const bool written, router::swap_followers(meta, map.index, now, plan));
+    if (written) return plan;
+  }
+}
+
+Result<std::vector<router::Follower>> RoutedIndexes::set_followers(const std::string& name,
+                                                                   std::size_t count,
+                                                                   router::MetaStore& meta) {
+  const std::lock_guard creating(creating_);
+  KIN_TRY(const auto map, map_of(name));
+  if (!map) return no_index(name);
+  std::vector<std::string> nodes = options_.nodes;
+  nodes.insert(nodes.end(), map->shards.begin(), map->shards.end());
+  return list_followers(*map, nodes, count, meta);
 }
 
 Status RoutedIndexes::add_node(const std::string& name, const std::string& address,
@@ -170,14 +199,26 @@ Status RoutedIndexes::finish_drop(const std::string& name) {
   KIN_TRY(const auto mark, meta_.get(dropped_key(name)));
   if (!mark) return Done{};
   KIN_TRY(const router::ShardMap map, router::decode_shard_map(mark->bytes));
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
-    KIN_RETURN_IF_ERROR(drop_shard(map.shards[shard], name, map.identity_of(shard)));
+  // First, so that nobody takes over what is dropped.
+  KIN_RETURN_IF_ERROR(router::forget_followers(meta_, name));
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
+    KIN_TRY(const std::string owner, owner_of(map, shard));
+    KIN_RETURN_IF_ERROR(drop_shard(owner, name, map.identity_of(shard)));
+  }
+  KIN_RETURN_IF_ERROR(router::forget_leases(meta_, name));
   // Before there can be another index of the name, whose partitions they would move.
   KIN_RETURN_IF_ERROR(router::forget_moves(meta_, name));
   // Another router may have done the same.
   KIN_TRY([[maybe_unused]] const auto removed,
           meta_.swap(dropped_key(name), mark->revision, std::nullopt));
   return Done{};
+}
+
+Result<std::string> RoutedIndexes::owner_of(const router::ShardMap& map, std::uint32_t shard) {
+  KIN_TRY(const auto value, meta_.get(router::lease_key(map.index, map.identity_of(shard))));
+  if (!value) return map.shards[shard];
+  KIN_TRY(const router::LeaseRecord lease, router::decode_lease(value->bytes));
+  return lease.address;
 }
 
 Status RoutedIndexes::drop_shard(const std::string& address, const std::string& name,

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "router/followers.h"
 #include "router/meta_store.h"
 #include "rpc/grpc_client.h"
 #include "search/index_config.h"
@@ -22,6 +23,9 @@ namespace kin::server {
 
 struct RoutedOptions {
   std::vector<std::string> nodes = {};  // addresses: new indexes are spread over them
+  // Copies of each shard of a new index beside its owner (router/followers.h); below the number of
+  // nodes.
+  std::size_t followers = 0;
   rpc::ConnectionOptions connection = {};
   router::RouterOptions routing = {};
   search::OpenOptions embedders = {};  // where embedders are, and what they may reach
@@ -56,6 +60,10 @@ class RoutedIndexes {
   // Gives the index a further shard, on this node, without partitions (router/grow.h). `meta` is the
   // store itself. kUnavailable if the node does not answer.
   Status add_node(const std::string& name, const std::string& address, router::MetaStore& meta);
+  // Gives every shard so many copies beside its owner, on the nodes of the router and of the index.
+  // kInvalidArgument if there are not enough nodes.
+  Result<std::vector<router::Follower>> set_followers(const std::string& name, std::size_t count,
+                                                      router::MetaStore& meta);
   // The ways to the shards of an index.
   router::Connect connect_to(const std::string& name);
 
@@ -74,6 +82,11 @@ class RoutedIndexes {
   Result<std::shared_ptr<const embed::Embedder>> embedder_of(const router::ShardMap& map,
                                                              const search::IndexConfig& config);
 
+  Result<std::vector<router::Follower>> list_followers(const router::ShardMap& map,
+                                                       const std::vector<std::string>& nodes,
+                                                       std::size_t count, router::MetaStore& meta);
+  // The node that owns a shard of an index without a map.
+  Result<std::string> owner_of(const router::ShardMap& map, std::uint32_t shard);
   // Removes the shards of an index that has no map any more.
   Status finish_drop(const std::string& name);
   Status drop_shard(const std::string& address, const std::string& name, const Hash128& shard);
