@@ -277,8 +277,8 @@ std::shared_ptr<RouterLife> ClusterRun::router(std::size_t number) {
   for (int tries = 0; lives_[number] == nullptr; ++tries) {
     if (is_over_) return nullptr;
     if (tries > 600)
-      clients_.violate(fmt::format("router{} cannot be opened for ever; {}", number,
-                                   copies_.state()));
+      clients_.violate(
+          fmt::format("router{} cannot be opened for ever; {}", number, copies_.state()));
     if (report_.violation) return nullptr;
     // One client at a time opens it; the others wait.
     if (!opening_[number]) {

@@ -127,7 +127,8 @@ TEST_P(SabotagedTakeOvers, AreFoundOut) {
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedTakeOvers,
                          testing::Values(Sabotage::kNotDurable, Sabotage::kReadsNotHeld,
-                                         Sabotage::kIgnoresSnapshots),
+                                         Sabotage::kIgnoresSnapshots, Sabotage::kNoSeal,
+                                         Sabotage::kTrimsLogEarly),
                          name_of_mistake);
 
 // These take minutes: --gtest_also_run_disabled_tests.
@@ -137,8 +138,7 @@ TEST_P(RarelySeenMistakes, DISABLED_AreFoundOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, RarelySeenMistakes,
-                         testing::Values(Sabotage::kNoSeal, Sabotage::kServesAfterLease,
-                                         Sabotage::kStopsLogEarly, Sabotage::kTrimsLogEarly),
+                         testing::Values(Sabotage::kServesAfterLease, Sabotage::kStopsLogEarly),
                          name_of_mistake);
 
 }  // namespace
