@@ -65,13 +65,14 @@ class Lease {
   // Takes the lease in the next term. False if somebody else was faster; kFailedPrecondition unless
   // may_take(). An error kUnavailable leaves open whether it was taken: step() finds out.
   Result<bool> take();
-  // Gives the lease back, in the middle of which it is not valid any more: others may take it at once.
-  // For an owner all of whose changes are durable. Later calls of step() and take() do nothing. An
-  // error leaves open whether it was given back: others then wait for its end. Belongs to the thread
-  // of step().
+  // Gives the lease back, in the middle of which it is not valid any more: others may take it at
+  // once. For an owner all of whose changes are durable. Later calls of step() and take() do
+  // nothing. An error leaves open whether it was given back: others then wait for its end. Belongs
+  // to the thread of step().
   Status release();
-  // Nobody has the lease, or its owner gave it back, or the owner did not renew it for long enough, or its record says that it
-  // belongs to this copy. The last is so when an earlier process took it, which must have ended.
+  // Nobody has the lease, or its owner gave it back, or the owner did not renew it for long enough,
+  // or its record says that it belongs to this copy. The last is so when an earlier process took
+  // it, which must have ended.
   bool may_take() const;
 
   // The owner may answer requests that begin now.

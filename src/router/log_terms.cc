@@ -32,9 +32,8 @@ Result<LogEnd> find_end(cloud::ObjectStore& objects) {
 }
 
 bool LogChain::has(const LogPosition& position) const {
-  return std::ranges::none_of(skipped_, [&](const Skipped& one) {
-    return position > one.base && position < one.begin;
-  });
+  return std::ranges::none_of(
+      skipped_, [&](const Skipped& one) { return position > one.base && position < one.begin; });
 }
 
 Result<LogChain> LogChain::read(cloud::ObjectStore& objects, const LogPosition& oldest) {

@@ -39,7 +39,8 @@ Result<StepOutcome> Replica::step_lease() {
   // The state of an owner is worth something as long as no other copy was the owner since. A copy
   // takes over what somebody else had, and only when it does not lag far behind.
   const bool others = seen && seen->holder != options_.self.holder;
-  const bool takes = options_.was_owner ? !others && is_built_.load() : seen.has_value() && may_lead();
+  const bool takes =
+      options_.was_owner ? !others && is_built_.load() : seen.has_value() && may_lead();
   if (options_.was_owner && others) return lose();
   if (!takes) return StepOutcome::not_before(now() + options_.lease.renew);
   KIN_TRY([[maybe_unused]] const bool taken, lease_.take());
@@ -164,12 +165,13 @@ Result<bool> Replica::seal_log() {
   return sealed.ours || (sealed.next_term != 0 && sealed.next_term < term_);
 }
 
-// A copy that was away for long may lack objects that are removed. And the term of an owner that began
-// without a base, or had a gap, may have got its first snapshot until it was sealed. One that comes
-// later proves nothing: its owner cannot create another object, and so acknowledges nothing.
+// A copy that was away for long may lack objects that are removed. And the term of an owner that
+// began without a base, or had a gap, may have got its first snapshot until it was sealed. One that
+// comes later proves nothing: its owner cannot create another object, and so acknowledges nothing.
 Status Replica::check_end() {
-  const Error lacks{Code::kFailedPrecondition,
-                    "the copy lacks objects of the log that are removed (restore it from a snapshot)"};
+  const Error lacks{
+      Code::kFailedPrecondition,
+      "the copy lacks objects of the log that are removed (restore it from a snapshot)"};
   if (reader_->awaited_term() != term_) return lacks;
   KIN_TRY(const bool leads_on, snapshot_leads_on(objects_, reader_->position()));
   if (leads_on)

@@ -74,9 +74,9 @@ class Replica {
 
   // The owner is stopped in order: ships what waits, and gives its lease back, so that another copy
   // or the next process on this folder takes it without waiting for its end. The shard is closed
-  // already (ShardHost::close()), and neither step runs beside it. The last object of the log, after
-  // which the log has all of the folder (ReplicaOptions::clean); nothing if this was no owner or could
-  // not ship: then the lease is kept to its end.
+  // already (ShardHost::close()), and neither step runs beside it. The last object of the log,
+  // after which the log has all of the folder (ReplicaOptions::clean); nothing if this was no owner
+  // or could not ship: then the lease is kept to its end.
   std::optional<LogPosition> hand_over();
 
   Standing standing() const;
@@ -128,8 +128,8 @@ class Replica {
 
   // Of step_log().
   std::optional<LogReader> reader_;  // nothing: the state of the owner is in the folder
-  bool is_sealed_ = false;                // by this copy
-  LogPosition seal_at_ = {};              // then; {0, 0}: there is no log
+  bool is_sealed_ = false;           // by this copy
+  LogPosition seal_at_ = {};         // then; {0, 0}: there is no log
   bool begun_ = false;                    // the term of the log
   std::uint64_t term_ = 0;
   Hash128 writer_ = {};

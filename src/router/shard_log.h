@@ -105,7 +105,8 @@ class ShardLog {
   Status begin(ShardHost& host, std::uint64_t term, const std::optional<LogPosition>& base);
   // Whether the folder's rows are those of the owner of the log's last term.
   Result<LogRole> check_role(const LogEnd& end) const;
-  // Applies the log to its end, or to where nothing leads on. kFailedPrecondition if a snapshot does.
+  // Applies the log to its end, or to where nothing leads on. kFailedPrecondition if a snapshot
+  // does.
   struct Reached {
     LogPosition position = {};
     std::optional<std::uint64_t> awaited = {};  // see LogReader::awaited_term()

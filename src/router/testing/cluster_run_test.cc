@@ -200,7 +200,6 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kServesOldReaders: return "OldReadersAreServed";
     case Sabotage::kRefusesTooEarly: return "AppliedWritesAreRefused";
     case Sabotage::kCleansEarly: return "TheSourceIsCleanedEarly";
-    case Sabotage::kAcceptsOldMaps: return "OldMapsAreAccepted";
     case Sabotage::kDropsTombstones: return "TombstonesAreNotCopied";
     case Sabotage::kLosesLog: return "TheLogIsNotFollowed";
     case Sabotage::kDropsPlaces: return "TheDirectoryIsNotCopied";

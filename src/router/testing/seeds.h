@@ -23,8 +23,8 @@ std::uint64_t seeds(std::uint64_t otherwise);
 // The failing run as it is, and as little of it as fails, too.
 std::string tell(const RunOptions& options, const RunReport& report);
 
-// Runs with everything: followers and take-overs, an unreliable object store, two routers and, in most
-// seeds, moves, aborts and shards that join.
+// Runs with everything: followers and take-overs, an unreliable object store, two routers and, in
+// most seeds, moves, aborts and shards that join.
 RunOptions everything(std::uint64_t seed, Sabotage sabotage = Sabotage::kNone);
 
 // The first seed from 1 on with a violation; 0 if there is none up to `most`.

@@ -59,19 +59,14 @@ std::string SimulatedCopies::state() const {
 void SimulatedCopies::break_one(Random& random) {
   SimulatedReplica& replica = *replicas_[random.below(replicas_.size())];
   const milliseconds time{random.below(3'000)};
-  const std::string with = random.below(2) == 0
-                               ? "meta"
-                               : fmt::format("router{}", random.below(options_.routers));
+  const std::string with =
+      random.below(2) == 0 ? "meta" : fmt::format("router{}", random.below(options_.routers));
   switch (random.below(4)) {
-    case 0:
-      simulation_.note(replica.name() + " is paused");
-      return replica.pause(time);
+    case 0: simulation_.note(replica.name() + " is paused"); return replica.pause(time);
     case 1:
       simulation_.note(replica.name() + " does not reach the object store");
       return replica.cut_off_objects(time);
-    case 2:
-      report_.handed_over += replica.owns() ? 1 : 0;
-      return replica.stop_in_order(time);
+    case 2: report_.handed_over += replica.owns() ? 1 : 0; return replica.stop_in_order(time);
     default:
       simulation_.note(replica.name() + " and " + with + " are cut off");
       network_.cut_off(replica.name(), with);
@@ -110,8 +105,8 @@ void SimulatedCopies::crash(SimulatedReplica& replica, const std::string& peer) 
 
 std::string SimulatedCopies::owner_of_last() const {
   const auto first = replicas_.end() - static_cast<std::ptrdiff_t>(options_.followers + 1);
-  const auto owner = std::find_if(first, replicas_.end(),
-                                  [](const SimulatedReplica* one) { return one->owns(); });
+  const auto owner =
+      std::find_if(first, replicas_.end(), [](const SimulatedReplica* one) { return one->owns(); });
   return owner == replicas_.end() ? (*first)->name() : (*owner)->name();
 }
 

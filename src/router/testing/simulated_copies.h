@@ -17,7 +17,11 @@ class SimulatedCopies {
  public:
   SimulatedCopies(Simulation& simulation, SimulatedNetwork& network, SimulatedMetaServer& meta,
                   const RunOptions& options, RunReport& report)
-      : simulation_(simulation), network_(network), meta_(meta), options_(options), report_(report) {}
+      : simulation_(simulation),
+        network_(network),
+        meta_(meta),
+        options_(options),
+        report_(report) {}
 
   // A shard with its first owner and its followers, each on a node of its own among `nodes`.
   void make(const std::string& shard, const index::ShardOptions& options,

@@ -56,8 +56,7 @@ class SabotagedObjects final : public cloud::ObjectStore {
   Result<std::vector<std::string>> list(const std::string& prefix, int most,
                                         std::string& next) override {
     const auto phase = phase_();
-    const bool is_copy =
-        phase && (takes_over(*phase) || *phase == Replica::Phase::kFollowing);
+    const bool is_copy = phase && (takes_over(*phase) || *phase == Replica::Phase::kFollowing);
     if (sabotage_() == Sabotage::kIgnoresSnapshots && is_copy &&
         prefix.starts_with(kSnapshotFolder))
       return std::vector<std::string>();
@@ -370,11 +369,7 @@ void SimulatedReplica::run_log(const LifePointer& life) {
 
 void SimulatedReplica::release(Life& life) {
   while (!life.held.empty()) {
-    LogShipper::Wait state = life.shipper->state(life.held.front().position);
-    const bool unproved = faults_.sabotage == Sabotage::kAnswersUnproved &&
-                          life.snapshots->stats().taken > 0 &&
-                          life.held.front().position <= life.shipper->shipped().batches;
-    if (unproved && state == LogShipper::Wait::kNotYet) state = LogShipper::Wait::kDurable;
+    const LogShipper::Wait state = life.shipper->state(life.held.front().position);
     if (state == LogShipper::Wait::kNotYet) return;
     Life::Held held = std::move(life.held.front());
     life.held.pop_front();
@@ -434,9 +429,7 @@ void SimulatedReplica::receive(const Request& request, const CallOptions& option
   simulation_.note(fmt::format("{} gets: {}", name(), name_of(request)));
   Reply<Response> served = Error{Code::kUnavailable, "the node stopped"};
   const LifePointer life = life_;
-  CallOptions how = options;
-  if (faults_.sabotage == Sabotage::kAcceptsOldMaps) how.map_epoch = ~std::uint64_t{0};
-  const auto work = [&] { served = life->host->serve(request, how); };
+  const auto work = [&] { served = life->host->serve(request, options); };
   const bool crashes = faults_.crash_in_request > 0 && simulation_.once_in(faults_.crash_in_request);
   if (!crashes) work();
   if (crashes && !survives(*life, 1 + simulation_.random().below(12), work)) return;

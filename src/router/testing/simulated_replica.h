@@ -102,7 +102,7 @@ class SimulatedReplica final : public SimulatedServer {
   std::unique_ptr<SimulatedDisk> disk_ = std::make_unique<SimulatedDisk>();  // while it is down
   bool has_shard_ = false;  // the disk holds a shard that can be opened
   bool was_owner_ = false;  // durably
-  std::optional<LogPosition> clean_;  // durably: see ReplicaOptions::clean
+  std::optional<LogPosition> clean_;                // durably: see ReplicaOptions::clean
   std::optional<std::chrono::nanoseconds> leaves_;  // how long it is away then
   LifePointer life_;        // null while the power is off
   SteadyTime paused_until_ = SteadyTime::min();
