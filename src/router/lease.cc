@@ -19,7 +19,7 @@ Lease::Lease(MetaStore& meta, std::string key, LeaseHolder self, const LeaseOpti
     : meta_(meta), key_(std::move(key)), self_(std::move(self)), options_(options) {}
 
 Result<StepOutcome> Lease::step() {
-  if (is_lost()) return StepOutcome::idle();
+  if (is_lost() || state_.load() == State::kReleased) return StepOutcome::idle();
   if (now() < next_) return StepOutcome::not_before(next_);
   auto outcome = is_held() ? renew() : look();
   if (!outcome.ok()) next_ = now() + options_.pause;
@@ -87,6 +87,7 @@ Result<bool> Lease::write(LeaseRecord record) {
 bool Lease::may_take() const {
   if (state_.load() != State::kWatching || !first_seen_) return false;
   if (!seen_ || seen_->holder == self_.holder) return true;
+  if (seen_->counter == LeaseRecord::kReleased) return true;
   return now() >= *first_seen_ + options_.length + options_.margin;
 }
 
@@ -108,6 +109,19 @@ Result<bool> Lease::take() {
   state_ = State::kHeld;
   next_ = begun + options_.renew;
   return true;
+}
+
+Status Lease::release() {
+  if (!is_held()) return Done{};
+  valid_until_ = SteadyTime::min();
+  state_ = State::kReleased;
+  if (unsure_) KIN_RETURN_IF_ERROR(read());
+  // Somebody else has taken it since.
+  if (!seen_ || seen_->holder != self_.holder) return Done{};
+  LeaseRecord record = *seen_;
+  record.counter = LeaseRecord::kReleased;
+  KIN_TRY([[maybe_unused]] const auto written, meta_.swap(key_, revision_, encode(record)));
+  return Done{};
 }
 
 bool Lease::is_valid() const {

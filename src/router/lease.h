@@ -24,8 +24,10 @@ namespace kin::router {
 struct LeaseRecord {
   std::uint64_t term = 0;     // grows with every process that takes the lease
   std::uint64_t holder = 0;   // of the copy of the shard that owns it; see LeaseHolder
-  std::uint64_t counter = 0;  // of renewals
+  std::uint64_t counter = 0;  // of renewals; kReleased: the holder gave it back
   std::string address = {};   // where the owner answers
+  // A program that does not know it waits for the end of the lease.
+  static constexpr std::uint64_t kReleased = ~std::uint64_t{0};
   friend bool operator==(const LeaseRecord&, const LeaseRecord&) = default;
 };
 
@@ -63,7 +65,12 @@ class Lease {
   // Takes the lease in the next term. False if somebody else was faster; kFailedPrecondition unless
   // may_take(). An error kUnavailable leaves open whether it was taken: step() finds out.
   Result<bool> take();
-  // Nobody has the lease, or the owner did not renew it for long enough, or its record says that it
+  // Gives the lease back, in the middle of which it is not valid any more: others may take it at once.
+  // For an owner all of whose changes are durable. Later calls of step() and take() do nothing. An
+  // error leaves open whether it was given back: others then wait for its end. Belongs to the thread
+  // of step().
+  Status release();
+  // Nobody has the lease, or its owner gave it back, or the owner did not renew it for long enough, or its record says that it
   // belongs to this copy. The last is so when an earlier process took it, which must have ended.
   bool may_take() const;
 
@@ -82,7 +89,7 @@ class Lease {
   std::uint64_t term() const { return term_.load(); }
 
  private:
-  enum class State : std::uint8_t { kWatching, kHeld, kLost };
+  enum class State : std::uint8_t { kWatching, kHeld, kLost, kReleased };
 
   Result<StepOutcome> renew();
   Result<StepOutcome> look();

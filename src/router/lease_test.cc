@@ -185,6 +185,61 @@ TEST_F(LeaseTest, AnOwnerThatIsStartedAgainTakesItsLeaseAtOnceInTheNextTerm) {
   EXPECT_FALSE(two.may_take());
 }
 
+TEST_F(LeaseTest, AnOwnerThatGivesItBackIsNotWaitedFor) {
+  Lease one = first(), two = other();
+  ASSERT_TRUE(one.step().ok());
+  ASSERT_TRUE(*one.take());
+  ASSERT_TRUE(two.step().ok());
+  EXPECT_FALSE(two.may_take());
+  ASSERT_TRUE(one.release().ok());
+  EXPECT_FALSE(one.is_valid());
+  EXPECT_FALSE(one.is_held());
+  EXPECT_FALSE(one.is_lost());
+  clock_.advance(seconds{1});
+  ASSERT_TRUE(one.step().ok());
+  EXPECT_FALSE(one.may_take()) << "it is on its way out";
+  ASSERT_TRUE(two.step().ok());
+  ASSERT_TRUE(two.may_take());
+  EXPECT_TRUE(*two.take());
+  EXPECT_EQ(two.term(), 2U);
+  // The next process of the first one sees that another one has it.
+  Lease again = first();
+  ASSERT_TRUE(again.step().ok());
+  EXPECT_FALSE(again.may_take());
+}
+
+TEST_F(LeaseTest, WhoGaveItBackMayTakeItAgain) {
+  {
+    Lease one = first();
+    ASSERT_TRUE(one.step().ok());
+    ASSERT_TRUE(*one.take());
+    ASSERT_TRUE(one.release().ok());
+  }
+  Lease again = first();
+  ASSERT_TRUE(again.step().ok());
+  EXPECT_EQ(again.seen()->holder, 1U);
+  EXPECT_TRUE(*again.take());
+  EXPECT_EQ(again.term(), 2U);
+}
+
+TEST_F(LeaseTest, WithoutAnAnswerToTheReturnOthersWaitOrNot) {
+  for (const bool arrives : {false, true}) {
+    SCOPED_TRACE(arrives);
+    Lease one = first(), two = other();
+    ASSERT_TRUE(one.step().ok());
+    ASSERT_TRUE(*one.take());
+    (arrives ? ones_->loses_reply : ones_->fails) = true;
+    EXPECT_FALSE(one.release().ok());
+    ones_->fails = false;
+    EXPECT_FALSE(one.is_valid()) << "it answers nothing in either case";
+    ASSERT_TRUE(two.step().ok());
+    EXPECT_EQ(two.may_take(), arrives);
+    clock_.advance(seconds{6});
+    ASSERT_TRUE(two.step().ok());
+    EXPECT_TRUE(two.may_take());
+  }
+}
+
 TEST_F(LeaseTest, AMetaStoreThatIsAwayIsAskedAgain) {
   Lease one = first();
   ones_->fails = true;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace kin::router {
 
@@ -99,8 +100,9 @@ void LogShipper::prepare_object() {
       object.batches.push_back(std::move(queue_.front().batch));
       queue_.pop_front();
     }
-    if (object.batches.empty()) return;
-    object.time = std::max(object.time, object.batches.back().time);
+    if (object.batches.empty() && !covering_) return;
+    if (!object.batches.empty()) object.time = std::max(object.time, object.batches.back().time);
+    in_flight_covers_ = std::exchange(covering_, std::nullopt);
   }
   in_flight_ = std::move(object);
   in_flight_batches_ = after;
@@ -131,12 +133,14 @@ Result<bool> LogShipper::create_object() {
       uncovered_ = object.position;
     }
     if (gap) ++stats_.gaps;
+    if (in_flight_covers_ && uncovered_ && *in_flight_covers_ >= *uncovered_) uncovered_.reset();
     ++stats_.objects;
     stats_.bytes += bytes.size();
     shipped_ = in_flight_batches_;
     next_ = object.position.number + 1;
   }
   in_flight_.reset();
+  in_flight_covers_.reset();
   changed_.notify_all();
   return ours;
 }
@@ -194,7 +198,8 @@ bool LogShipper::is_deposed() const {
 
 bool LogShipper::wants_snapshot() const {
   const std::lock_guard lock(mutex_);
-  return phase_ == Phase::kShipping && uncovered_ && !gap_wanted_;
+  return phase_ == Phase::kShipping && uncovered_ && !gap_wanted_ && !covering_ &&
+         !in_flight_covers_;
 }
 
 LogShipper::Shipped LogShipper::shipped() const {
@@ -208,9 +213,19 @@ bool LogShipper::has_gap_after(const LogPosition& object) const {
 }
 
 void LogShipper::covered(const LogPosition& from) {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::kShipping || !uncovered_ || from < *uncovered_) return;
+    covering_ = from;
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+bool LogShipper::is_confirming() const {
   const std::lock_guard lock(mutex_);
-  if (uncovered_ && from >= *uncovered_) uncovered_.reset();
-  changed_.notify_all();
+  return phase_ == Phase::kShipping && (covering_ || in_flight_covers_);
 }
 
 std::optional<LogPosition> LogShipper::finish() {

@@ -103,8 +103,12 @@ class LogShipper {
   Shipped shipped() const;
   // Whether the log has a gap after this object that no snapshot covers.
   bool has_gap_after(const LogPosition& object) const;
-  // A snapshot that was begun at `from` is complete.
+  // A snapshot that was begun at `from` is complete. The next object that is created proves that the
+  // term was not sealed before that: whoever seals it then finds the snapshot. Only from that object
+  // on are batches behind a gap durable.
   void covered(const LogPosition& from);
+  // Whether that object is not created yet.
+  bool is_confirming() const;
 
   // Ships what waits, before the shard is closed. The last object, whose state is that of the shard;
   // nothing if a call fails or the log has a gap.
@@ -145,6 +149,9 @@ class LogShipper {
   std::uint64_t before_gap_ = 0;  // batches that are in the log before that gap
   std::optional<LogObject> in_flight_;    // tried before, and perhaps created
   std::uint64_t in_flight_batches_ = 0;   // position after it
+  // The beginning of a snapshot that is complete, and that the next object or the one in flight proves.
+  std::optional<LogPosition> covering_;
+  std::optional<LogPosition> in_flight_covers_;
   std::optional<SteadyTime> not_before_;
   WallTime last_time_ = {};
   LogShipperStats stats_;

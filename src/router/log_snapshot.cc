@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/sized_text.h"
 #include "router/log_bytes.h"
+#include "router/log_terms.h"
 #include "router/node/directory.h"
 
 namespace kin::router {
@@ -119,7 +120,12 @@ Result<Hash128> content_hash(const DiskFile& file) {
 Result<std::vector<LogSnapshot>> list_snapshots(cloud::ObjectStore& objects) {
   KIN_TRY(const auto names, cloud::list_all(objects, std::string(kSnapshotFolder)));
   std::vector<LogSnapshot> snapshots;
+  if (names.empty()) return snapshots;
+  KIN_TRY(const LogChain chain,
+          LogChain::read(objects, position_in(names.front()).value_or(LogPosition{})));
   for (const std::string& name : names) {
+    const auto position = position_in(name);
+    if (!position || !chain.has(*position)) continue;
     KIN_TRY(const auto bytes, objects.get(name));
     if (!bytes) continue;
     auto snapshot = decode_log_snapshot(*bytes);
@@ -127,6 +133,14 @@ Result<std::vector<LogSnapshot>> list_snapshots(cloud::ObjectStore& objects) {
       snapshots.push_back(std::move(*snapshot));
   }
   return snapshots;
+}
+
+Result<bool> snapshot_leads_on(cloud::ObjectStore& objects, const LogPosition& position) {
+  KIN_TRY(const auto names, cloud::list_all(objects, std::string(kSnapshotFolder)));
+  const auto last = names.empty() ? std::nullopt : position_in(names.back());
+  if (!last || *last <= position) return false;
+  KIN_TRY(const auto snapshots, list_snapshots(objects));
+  return !snapshots.empty() && snapshots.back().consistent > position;
 }
 
 LogSnapshots::LogSnapshots(cloud::ObjectStore& objects, LogShipper& shipper, CopyRows copy,
@@ -250,9 +264,13 @@ Status LogSnapshots::clean() {
   // The last one before that time is still needed to restore the time itself.
   std::size_t kept = 0;
   while (kept + 1 < snapshots.size() && snapshots[kept + 1].time <= oldest_time) ++kept;
+  if (kept == 0) return Done{};
+  // Also those of states that were given up.
   std::vector<std::string> gone;
-  for (std::size_t i = 0; i < kept; ++i) gone.push_back(snapshot_name(snapshots[i].consistent));
-  if (gone.empty()) return Done{};
+  KIN_TRY(const auto manifests, cloud::list_all(objects_, std::string(kSnapshotFolder)));
+  for (const std::string& name : manifests) {
+    if (name < snapshot_name(snapshots[kept].consistent)) gone.push_back(name);
+  }
   KIN_RETURN_IF_ERROR(objects_.remove(gone));
   std::set<std::string> needed;
   LogPosition from = snapshots[kept].from;
@@ -305,6 +323,8 @@ Result<StepOutcome> LogSnapshots::advance(bool force) {
       KIN_RETURN_IF_ERROR(publish());
       return StepOutcome::worked();
     case Phase::kCleaning:
+      // An owner that was deposed meanwhile removes nothing.
+      if (shipper_.is_confirming()) return StepOutcome::idle();
       KIN_RETURN_IF_ERROR(clean());
       phase_ = Phase::kIdle;
       return StepOutcome::worked();

@@ -51,8 +51,11 @@ Result<LogSnapshot> decode_log_snapshot(std::string_view bytes);
 // Hash of the hashes of its pieces of 1 MiB.
 Result<Hash128> content_hash(const DiskFile& file);
 
-// The snapshots of a shard, oldest first. Manifests that cannot be read are left out.
+// The snapshots of a shard, oldest first. Manifests that cannot be read are left out, and those of
+// states that were given up (LogChain).
 Result<std::vector<LogSnapshot>> list_snapshots(cloud::ObjectStore& objects);
+// Whether there is one of a later state than that after `position`.
+Result<bool> snapshot_leads_on(cloud::ObjectStore& objects, const LogPosition& position);
 
 struct SnapshotOptions {
   std::string index = {};

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <set>
+
 namespace kin::router {
 
 Result<LogEnd> find_end(cloud::ObjectStore& objects) {
@@ -25,6 +29,33 @@ Result<LogEnd> find_end(cloud::ObjectStore& objects) {
   end.dropped = last->next_term == 0;
   end.seal = std::move(last);
   return end;
+}
+
+bool LogChain::has(const LogPosition& position) const {
+  return std::ranges::none_of(skipped_, [&](const Skipped& one) {
+    return position > one.base && position < one.begin;
+  });
+}
+
+Result<LogChain> LogChain::read(cloud::ObjectStore& objects, const LogPosition& oldest) {
+  KIN_TRY(const auto names, cloud::list_all(objects, std::string(kLogFolder)));
+  std::set<std::uint64_t, std::greater<>> terms;
+  for (const std::string& name : names) {
+    const auto position = position_in(name);
+    if (position && position->term > oldest.term) terms.insert(position->term);
+  }
+  // The newest first: a term that was given up does not give others up.
+  LogChain chain;
+  for (const std::uint64_t term : terms) {
+    const LogPosition begin{term, 1};
+    if (!chain.has(begin)) continue;
+    KIN_TRY(const auto bytes, objects.get(log_object_name(begin)));
+    if (!bytes) continue;  // removed: so are the snapshots before it
+    KIN_TRY(const LogObject first, decode_log_object(*bytes));
+    if (first.kind == LogObject::Kind::kBegin && first.base)
+      chain.skipped_.push_back({.base = *first.base, .begin = begin});
+  }
+  return chain;
 }
 
 Result<Sealed> seal_term(cloud::ObjectStore& objects, const LogPosition& after,

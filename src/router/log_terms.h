@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/result.h"
@@ -20,6 +21,23 @@ struct LogEnd {
   bool dropped = false;         // the shard was dropped
 };
 Result<LogEnd> find_end(cloud::ObjectStore& objects);
+
+// Which states of a log are those of the shard. A term may begin with a state before the end of an
+// earlier one: what that term, and those between the two, had beyond it was acknowledged to nobody
+// and is given up. So are snapshots of it.
+class LogChain {
+ public:
+  // As the log is now, for positions from `oldest` on.
+  static Result<LogChain> read(cloud::ObjectStore& objects, const LogPosition& oldest);
+  bool has(const LogPosition& position) const;
+
+ private:
+  struct Skipped {
+    LogPosition base;   // the first is behind it
+    LogPosition begin;  // of the term that begins with that state
+  };
+  std::vector<Skipped> skipped_;
+};
 
 struct Sealed {
   LogPosition at = {};  // the seal itself; everything before it is what the old term left

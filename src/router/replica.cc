@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "router/log_snapshot.h"
 #include "router/log_terms.h"
 #include "router/shard_map.h"
 
@@ -32,25 +33,27 @@ Replica::Replica(ShardHost& host, LogShipper& shipper, MetaStore& meta,
 
 Result<StepOutcome> Replica::step_lease() {
   KIN_TRY(const StepOutcome outcome, lease_.step());
-  if (lease_.is_lost() || phase() == Phase::kLost || !lease_.may_take()) return outcome;
+  const bool is_over = phase() == Phase::kLost || phase() == Phase::kLeft;
+  if (lease_.is_lost() || is_over || !lease_.may_take()) return outcome;
   const auto& seen = lease_.seen();
   // The state of an owner is worth something as long as no other copy was the owner since. A copy
   // takes over what somebody else had, and only when it does not lag far behind.
   const bool others = seen && seen->holder != options_.self.holder;
-  const bool takes = options_.was_owner ? !others : seen.has_value() && is_current();
+  const bool takes = options_.was_owner ? !others && is_built_.load() : seen.has_value() && may_lead();
   if (options_.was_owner && others) return lose();
   if (!takes) return StepOutcome::not_before(now() + options_.lease.renew);
   KIN_TRY([[maybe_unused]] const bool taken, lease_.take());
   return StepOutcome::worked();
 }
 
-bool Replica::is_current() const {
+bool Replica::may_lead() const {
   // A copy that cannot read the log cannot take over.
-  return is_current_.load() &&
-         now() - current_at_.load() <= options_.lease.length + options_.lease.margin;
+  return is_complete_.load() &&
+         now() - complete_at_.load() <= options_.lease.length + options_.lease.margin;
 }
 
 Result<StepOutcome> Replica::step_log() {
+  if (phase() == Phase::kLeft) return StepOutcome::idle();
   if (lease_.is_lost() || shipper_.is_deposed()) return lose();
   switch (phase()) {
     case Phase::kStarting: return start();
@@ -58,10 +61,21 @@ Result<StepOutcome> Replica::step_log() {
     case Phase::kSealing: return seal();
     case Phase::kEntering: return enter_map();
     case Phase::kBeginning: return begin_term();
-    case Phase::kOwning: return shipper_.step();
-    case Phase::kLost: return StepOutcome::idle();
+    case Phase::kOwning: return own();
+    case Phase::kLost:
+    case Phase::kLeft: return StepOutcome::idle();
   }
   KIN_UNREACHABLE();
+}
+
+std::optional<LogPosition> Replica::hand_over() {
+  const bool owned = phase_.exchange(Phase::kLeft) == Phase::kOwning;
+  if (!owned || lease_.is_lost() || shipper_.is_deposed()) return {};
+  const auto last = shipper_.finish();
+  // Where the meta store does not answer, the others wait for the end of the lease.
+  if (last) [[maybe_unused]]
+    const Status given_back = lease_.release();
+  return last;
 }
 
 StepOutcome Replica::lose() {
@@ -70,6 +84,12 @@ StepOutcome Replica::lose() {
 }
 
 Result<StepOutcome> Replica::start() {
+  // Searches by nearness would miss what a restored shard's vector indexes do not have yet.
+  if (!is_built_.load()) {
+    KIN_TRY(const StepOutcome built, host_.step());
+    if (built.did_work()) return built;
+    is_built_ = true;
+  }
   if (!options_.was_owner) {
     KIN_TRY(const auto applied, host_.shipped_position());
     LogPosition position = applied.value_or(LogPosition{});
@@ -94,105 +114,136 @@ Result<StepOutcome> Replica::follow() {
     return StepOutcome::worked();
   }
   const SteadyTime asked = now();
-  KIN_TRY(const bool applied, apply_next());
-  if (applied) return StepOutcome::worked();
-  // Everything that was in the log when it was asked is here.
-  current_at_ = asked;
-  is_current_ = true;
+  if (is_complete_.load() && asked - complete_at_.load() > options_.lease.length) reader_->doubt();
+  KIN_TRY(const Read read, read_on());
+  if (read == Read::kApplied) return StepOutcome::worked();
+  complete_at_ = asked;
+  is_complete_ = true;
+  if (read == Read::kAtEnd) {
+    // Everything that was in the log when it was asked is here.
+    current_at_ = asked;
+    is_current_ = true;
+  }
   return StepOutcome::not_before(now() + options_.poll);
 }
 
-Result<bool> Replica::apply_next() {
-  KIN_TRY(const auto object, reader_->next());
-  if (!object) return false;
-  follows_.reset();
-  if (object->kind == LogObject::Kind::kSeal) {
-    follows_ = object->next_term;
-    follows_by_ = object->writer;
+Result<Replica::Read> Replica::read_on() {
+  const auto object = reader_->next();
+  if (!object.ok()) {
+    if (!reader_->is_blocked()) return object.error();
+    KIN_TRY(const bool leads_on, snapshot_leads_on(objects_, reader_->position()));
+    if (leads_on) return object.error();
+    return Read::kBlocked;
   }
-  KIN_RETURN_IF_ERROR(host_.apply_shipped(*object));
-  return true;
+  if (!*object) return Read::kAtEnd;
+  KIN_RETURN_IF_ERROR(host_.apply_shipped(**object));
+  return Read::kApplied;
 }
 
-Result<std::optional<LogPosition>> Replica::end_of_log() {
-  if (reader_) return follows_ ? std::optional(LogPosition{*follows_, 0})
-                               : std::optional(reader_->position());
+Result<bool> Replica::seal_log() {
   KIN_TRY(const LogEnd end, find_end(objects_));
-  if (end.term == 0) return std::optional<LogPosition>();
-  if (!end.seal) return std::optional(end.last);
-  follows_ = end.seal->next_term;
-  follows_by_ = end.seal->writer;
-  return std::optional(LogPosition{*follows_, 0});
+  is_sealed_ = end.term == 0;
+  if (is_sealed_) return true;
+  LogPosition after = end.last;
+  if (end.seal) {
+    const std::uint64_t next = end.seal->next_term;
+    // The seal is there already, though the reply to its creation was lost.
+    is_sealed_ = next == term_ && end.seal->writer == writer_;
+    seal_at_ = end.last;
+    if (is_sealed_) return true;
+    if (end.dropped || next >= term_) return false;
+    after = {next, 0};
+  } else if (end.term >= term_) {
+    return false;
+  }
+  KIN_TRY(const Sealed sealed,
+          seal_term(objects_, after, term_, writer_, options_.lease.clock->now()));
+  is_sealed_ = sealed.ours;
+  seal_at_ = sealed.at;
+  // Otherwise an earlier take-over came so far. Its term is sealed in its turn.
+  return sealed.ours || (sealed.next_term != 0 && sealed.next_term < term_);
 }
 
-// A copy that was away for long may lack objects that are removed. Their places look free.
+// A copy that was away for long may lack objects that are removed. And the term of an owner that began
+// without a base, or had a gap, may have got its first snapshot until it was sealed. One that comes
+// later proves nothing: its owner cannot create another object, and so acknowledges nothing.
 Status Replica::check_end() {
-  const LogPosition& at = reader_->position();
-  const LogPosition next =
-      follows_ ? LogPosition{*follows_, 1} : LogPosition{at.term, at.number + 1};
-  KIN_TRY(const LogEnd end, find_end(objects_));
-  if (end.last < next) return Done{};
-  KIN_TRY(const auto there, objects_.get(log_object_name(next)));
-  if (there) return Done{};
-  return Error{Code::kFailedPrecondition,
-               "the copy lacks objects of the log that are removed (restore it from a snapshot)"};
+  const Error lacks{Code::kFailedPrecondition,
+                    "the copy lacks objects of the log that are removed (restore it from a snapshot)"};
+  if (reader_->awaited_term() != term_) return lacks;
+  KIN_TRY(const bool leads_on, snapshot_leads_on(objects_, reader_->position()));
+  if (leads_on)
+    return Error{Code::kFailedPrecondition,
+                 "the state of the shard is in a snapshot alone (restore the copy from it)"};
+  return Done{};
 }
 
 Result<StepOutcome> Replica::seal() {
   term_ = lease_.term();
   writer_ = writer_of(options_.self, term_);
   if (reader_) {
-    KIN_TRY(const bool applied, apply_next());
-    if (applied) return StepOutcome::worked();
+    KIN_TRY(const Read read, read_on());
+    if (read == Read::kApplied) return StepOutcome::worked();
   }
-  if (!sealed_) {
-    KIN_TRY(const auto after, end_of_log());
-    // The seal is there already, though the reply to its creation was lost.
-    const bool is_sealed = follows_ == term_ && follows_by_ == writer_;
-    if (after && !is_sealed) {
-      if (follows_ && *follows_ >= term_) return lose();
-      if (reader_) KIN_RETURN_IF_ERROR(check_end());
-      KIN_TRY(const Sealed sealed, seal_term(objects_, *after, term_, writer_,
-                                             options_.lease.clock->now()));
-      if (!sealed.ours && sealed.next_term >= term_) return lose();
-      // An earlier take-over came so far. Its term, if it began, is read and sealed in its turn.
-      if (!sealed.ours) {
-        if (follows_) follows_ = sealed.next_term;
-        return StepOutcome::worked();
-      }
-    }
-    sealed_ = after.value_or(LogPosition{});
-    return StepOutcome::worked();
+  if (!is_sealed_) {
+    KIN_TRY(const bool ours, seal_log());
+    return ours ? StepOutcome::worked() : lose();
   }
   // The log was read to its end after it was sealed.
+  if (reader_) KIN_RETURN_IF_ERROR(check_end());
   phase_ = Phase::kEntering;
   return StepOutcome::worked();
 }
 
-Result<StepOutcome> Replica::enter_map() {
+Result<Replica::Entry> Replica::enter() {
   KIN_TRY(const auto value, meta_.get(map_key(options_.index)));
-  if (value) {
-    KIN_TRY(const ShardMap map, decode_shard_map(value->bytes));
-    if (const auto place = map.place_of(options_.identity)) {
-      if (map.term_of(*place) > term_) return lose();
-      const bool moved = map.shards[*place] != options_.self.address;
-      if (map.term_of(*place) < term_ && (reader_ || moved)) {
-        // What was written is read again: an error leaves open whether it was.
-        KIN_TRY([[maybe_unused]] const auto written,
-                meta_.swap(map_key(options_.index), value->revision,
-                           encode(taken_over(map, *place, options_.self.address, term_))));
-        return StepOutcome::worked();
-      }
-      assignment_ = map.assignment_of(*place);
-    }
+  if (!value) return Entry::kNotThere;
+  KIN_TRY(const ShardMap map, decode_shard_map(value->bytes));
+  const auto place = map.place_of(options_.identity);
+  if (!place) return Entry::kNotThere;
+  if (map.term_of(*place) > term_) return Entry::kOthers;
+  const bool moved = map.shards[*place] != options_.self.address;
+  if (map.term_of(*place) < term_ && (reader_ || moved)) {
+    // What was written is read again: an error leaves open whether it was.
+    KIN_TRY([[maybe_unused]] const auto written,
+            meta_.swap(map_key(options_.index), value->revision,
+                       encode(taken_over(map, *place, options_.self.address, term_))));
+    return Entry::kTried;
   }
-  phase_ = Phase::kBeginning;
+  assignment_ = map.assignment_of(*place);
+  is_entered_ = true;
+  return Entry::kDone;
+}
+
+Result<StepOutcome> Replica::enter_map() {
+  KIN_TRY(const Entry entry, enter());
+  if (entry == Entry::kOthers) return lose();
+  if (entry != Entry::kTried) phase_ = Phase::kBeginning;
   return StepOutcome::worked();
+}
+
+// A shard that is not in the map yet may be entered with the address of an earlier owner.
+Result<StepOutcome> Replica::own() {
+  if (is_entered_) return shipper_.step();
+  if (now() >= enters_at_) {
+    enters_at_ = now() + options_.lease.renew;
+    // A meta store that does not answer must not hold the log up: it is asked again.
+    const auto entry = enter();
+    if (entry.ok() && *entry == Entry::kOthers) return lose();
+    if (entry.ok() && *entry == Entry::kTried) enters_at_ = now();
+    if (is_entered_) KIN_RETURN_IF_ERROR(host_.assign(assignment_));
+  }
+  KIN_TRY(const StepOutcome shipped, shipper_.step());
+  return is_entered_ ? shipped : combine(shipped, StepOutcome::not_before(enters_at_));
 }
 
 Result<StepOutcome> Replica::begin_term() {
   LogTerm term{.term = term_, .writer = writer_, .owner = options_.self.address};
-  if (reader_) term.base = reader_->position();
+  const LogPosition before{seal_at_.term, seal_at_.number - 1};
+  if (reader_)
+    term.base = reader_->position();
+  else if (options_.clean && options_.clean == before)
+    term.base = seal_at_;
   if (!begun_) {
     shipper_.set_copy(false);
     const Status begun = shipper_.begin(term);
@@ -224,6 +275,7 @@ Standing Replica::standing() const {
     case Phase::kBeginning:
       return {.role = Role::kNobody, .why = "it is taking it over"};
     case Phase::kLost: return {.role = Role::kNobody, .why = "another node took it over"};
+    case Phase::kLeft: return {.role = Role::kNobody, .why = "its node is being stopped"};
   }
   KIN_UNREACHABLE();
 }
@@ -237,6 +289,7 @@ std::string_view name_of(Replica::Phase phase) {
     case Replica::Phase::kBeginning: return "beginning";
     case Replica::Phase::kOwning: return "owning";
     case Replica::Phase::kLost: return "lost";
+    case Replica::Phase::kLeft: return "left";
   }
   KIN_UNREACHABLE();
 }

@@ -32,6 +32,10 @@ struct ReplicaOptions {
   // The folder holds the state of the owner, as the last process left it. If another copy owned the
   // shard since, that state is given up.
   bool was_owner = false;
+  // The object of the log after which the owner's folder was closed by hand_over(), if nothing was
+  // opened or written in it since: forgotten durably before it is opened. The next term then begins
+  // with the state in the log, and needs no snapshot.
+  std::optional<LogPosition> clean = {};
   // Records durably that the folder holds the state of the owner from now on.
   std::function<Status()> keep_owner = {};
   LeaseOptions lease = {};
@@ -48,13 +52,14 @@ struct ReplicaOptions {
 class Replica {
  public:
   enum class Phase : std::uint8_t {
-    kStarting,   // it is not known yet who owns the shard
+    kStarting,   // the indexes are built; it is not known yet who owns the shard
     kFollowing,  // applies the log of the owner
     kSealing,    // has the lease; ends the old term of the log and applies it to its end
     kEntering,   // enters its address in the map
     kBeginning,  // begins the new term of the log
     kOwning,
-    kLost  // another copy took over: the folder must be restored before it follows
+    kLost,  // another copy took over: the folder must be restored before it follows
+    kLeft   // hand_over() was called
   };
 
   // `objects` are those of the shard (router/shipped_log.h).
@@ -67,6 +72,13 @@ class Replica {
   // that the copy cannot go on by the log, and must be restored.
   Result<StepOutcome> step_log();
 
+  // The owner is stopped in order: ships what waits, and gives its lease back, so that another copy
+  // or the next process on this folder takes it without waiting for its end. The shard is closed
+  // already (ShardHost::close()), and neither step runs beside it. The last object of the log, after
+  // which the log has all of the folder (ReplicaOptions::clean); nothing if this was no owner or could
+  // not ship: then the lease is kept to its end.
+  std::optional<LogPosition> hand_over();
+
   Standing standing() const;
   Phase phase() const { return phase_.load(); }
   std::uint64_t term() const { return lease_.term(); }
@@ -76,15 +88,28 @@ class Replica {
   Result<StepOutcome> start();
   Result<StepOutcome> follow();
   Result<StepOutcome> seal();
-  // The position after which the log is sealed; nothing if there is no log.
-  Result<std::optional<LogPosition>> end_of_log();
+  // Ends the last term of the log. False if another copy owns it.
+  Result<bool> seal_log();
+  // Whether the copy has all that the log had when it was sealed.
   Status check_end();
-  // Applies the next object. False if there is none yet.
-  Result<bool> apply_next();
+  enum class Read : std::uint8_t {
+    kApplied,  // the next object
+    kAtEnd,    // there is none yet
+    kBlocked   // the owner's state is in no object yet, and was acknowledged to nobody
+  };
+  Result<Read> read_on();
+  enum class Entry : std::uint8_t {
+    kDone,      // the map has this copy as the owner
+    kTried,     // it was written, perhaps
+    kNotThere,  // the shard is not in the map yet
+    kOthers     // another copy is the owner, in a later term
+  };
+  Result<Entry> enter();
   Result<StepOutcome> enter_map();
+  Result<StepOutcome> own();
   Result<StepOutcome> begin_term();
   StepOutcome lose();
-  bool is_current() const;
+  bool may_lead() const;
   SteadyTime now() const { return options_.lease.clock->steady_now(); }
 
   ShardHost& host_;
@@ -94,18 +119,23 @@ class Replica {
   const ReplicaOptions options_;
   Lease lease_;
   std::atomic<Phase> phase_{Phase::kStarting};
+  std::atomic<bool> is_built_{false};    // the indexes, of what the folder held
   std::atomic<bool> is_current_{false};  // the end of the log was reached at least once
   std::atomic<SteadyTime> current_at_{SteadyTime::min()};  // when that was seen last
+  // The copy had everything that was acknowledged; later than the time above where it is blocked.
+  std::atomic<bool> is_complete_{false};
+  std::atomic<SteadyTime> complete_at_{SteadyTime::min()};
 
   // Of step_log().
   std::optional<LogReader> reader_;  // nothing: the state of the owner is in the folder
-  std::optional<std::uint64_t> follows_;  // the term after the seal that was read last
-  Hash128 follows_by_ = {};               // who may write it
-  std::optional<LogPosition> sealed_;     // by this copy
+  bool is_sealed_ = false;                // by this copy
+  LogPosition seal_at_ = {};              // then; {0, 0}: there is no log
   bool begun_ = false;                    // the term of the log
   std::uint64_t term_ = 0;
   Hash128 writer_ = {};
   AssignRequest assignment_;
+  bool is_entered_ = false;  // in the map
+  SteadyTime enters_at_ = SteadyTime::min();
 };
 
 // For people: "following".

@@ -15,6 +15,11 @@ constexpr const char* kRoleName = "log.role";
 constexpr const char* kWorkName = "snapshot.tmp";
 constexpr std::uint8_t kVersion = 1;
 
+Error only_a_snapshot() {
+  return {Code::kFailedPrecondition,
+          "the copy cannot go on by the shard's log (restore it from a snapshot)"};
+}
+
 LogShipperOptions shipper_options(const ShardLogOptions& options) {
   LogShipperOptions shipper = options.shipper;
   shipper.clock = options.clock;
@@ -184,7 +189,7 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("the shard's log has term {} already", end.term)};
   // Before the seal: a copy that cannot go on by the log must not end the term of an owner that can.
-  KIN_TRY([[maybe_unused]] const auto reached, catch_up(host));
+  KIN_TRY([[maybe_unused]] const Reached before, catch_up(host));
   if (!end.seal || end.seal->next_term != term) {
     const std::uint64_t open = end.seal ? end.seal->next_term : end.term;
     const LogPosition after = end.seal ? LogPosition{open, 0} : end.last;
@@ -198,25 +203,27 @@ Status ShardLog::take_over(ShardHost& host, std::uint64_t term) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("term {} of the shard's log is taken by another node", term)};
   }
-  KIN_TRY(const auto base, catch_up(host));
-  return begin(host, term, base);
+  KIN_TRY(const Reached reached, catch_up(host));
+  if (reached.awaited != term)
+    return Error{Code::kFailedPrecondition,
+                 "the copy lacks objects of the shard's log that are removed (restore it from a "
+                 "snapshot)"};
+  return begin(host, term, reached.position);
 }
 
-Result<std::optional<LogPosition>> ShardLog::catch_up(ShardHost& host) {
+Result<ShardLog::Reached> ShardLog::catch_up(ShardHost& host) {
   KIN_TRY(const auto from, host.shipped_position());
   if (!from) return Error{Code::kFailedPrecondition, "the shard does not follow a log"};
   LogReader reader(*objects_, *from);
   for (;;) {
     const auto next = reader.next();
-    if (!next && next.error().code != Code::kFailedPrecondition) return next.error();
-    if (!next) {
-      // A term whose first state no snapshot has, or batches that none has: nobody can go on there.
-      KIN_TRY(const auto snapshots, list_snapshots(*objects_));
-      if (!snapshots.empty() && snapshots.back().consistent > reader.position())
-        return next.error();
+    if (!next && !reader.is_blocked()) return next.error();
+    if (!next || !*next) {
+      // Also where terms were passed whose state is in no object: a snapshot may have it.
+      KIN_TRY(const bool leads_on, snapshot_leads_on(*objects_, reader.position()));
+      if (leads_on) return only_a_snapshot();
+      return Reached{.position = reader.position(), .awaited = reader.awaited_term()};
     }
-    if (!next || !*next)
-      return reader.at_seal() ? std::optional(reader.position()) : std::nullopt;
     if (!(*next)->batches.empty()) KIN_RETURN_IF_ERROR(host.apply_shipped(**next));
   }
 }

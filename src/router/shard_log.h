@@ -105,9 +105,12 @@ class ShardLog {
   Status begin(ShardHost& host, std::uint64_t term, const std::optional<LogPosition>& base);
   // Whether the folder's rows are those of the owner of the log's last term.
   Result<LogRole> check_role(const LogEnd& end) const;
-  // Applies the log to its end, or to where nothing leads on. Tells the seal there; nothing if the log
-  // has a gap there. kFailedPrecondition if a snapshot leads on.
-  Result<std::optional<LogPosition>> catch_up(ShardHost& host);
+  // Applies the log to its end, or to where nothing leads on. kFailedPrecondition if a snapshot does.
+  struct Reached {
+    LogPosition position = {};
+    std::optional<std::uint64_t> awaited = {};  // see LogReader::awaited_term()
+  };
+  Result<Reached> catch_up(ShardHost& host);
   Disk& disk() const { return options_.disk != nullptr ? *options_.disk : system_disk(); }
 
   const ShardLogOptions options_;

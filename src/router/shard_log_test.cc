@@ -171,6 +171,79 @@ TEST_P(ShardLogTest, AfterACleanStopTheLogGoesOnWithoutASnapshot) {
   expect_equal(*copy, *owner);
 }
 
+// A term without a base whose owner is lost before its first snapshot left nothing that was durable.
+TEST_P(ShardLogTest, ACopyGoesOnBehindATermThatHasNoSnapshot) {
+  const auto owner = written();
+  const auto copy = caught_up("b"), third = caught_up("c");
+  ASSERT_TRUE(owner->write("k7", "unshipped").ok());
+  ASSERT_TRUE(owner->start().ok()) << "as after a kill";
+  ASSERT_TRUE(owner->write("k8", "undurable").ok());
+  while (owner->log().shipper().step()->did_work()) {
+  }
+  EXPECT_FALSE(owner->is_durable());
+  EXPECT_EQ(copy->catch_up().error().code, Code::kFailedPrecondition);
+  const Status taken = copy->log().take_over(copy->host(), 3);
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(copy->found("trimmed").size(), 4U);
+  EXPECT_TRUE(copy->found("undurable").empty());
+  // Its term has a base, so that nothing waits for a snapshot and others follow.
+  ASSERT_TRUE(copy->write("k5", "new").ok());
+  ASSERT_TRUE(copy->log().shipper().step().ok());
+  EXPECT_TRUE(copy->is_durable());
+  ASSERT_TRUE(third->catch_up().ok());
+  expect_equal(*third, *copy);
+  // The snapshot of the old owner comes too late: it does not count.
+  const auto before = list_snapshots(owner->below())->size();
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(owner->log().step_snapshots().ok());
+    clock_.advance(std::chrono::seconds{3});
+  }
+  EXPECT_EQ(owner->log().snapshot_stats().taken, 1U);
+  EXPECT_EQ(list_snapshots(owner->below())->size(), before);
+  EXPECT_FALSE(owner->is_durable()) << "it is not proved";
+  owner->settle();
+  EXPECT_TRUE(owner->log().shipper().is_deposed());
+  third->wipe();
+  ASSERT_TRUE(third->restore().ok());
+  ASSERT_TRUE(third->follow().ok());
+  ASSERT_TRUE(third->catch_up().ok());
+  expect_equal(*third, *copy);
+}
+
+TEST_P(ShardLogTest, ACopyDoesNotGoOnBesideASnapshotOfTheLastTerm) {
+  const auto owner = written();
+  const auto copy = caught_up("b");
+  ASSERT_TRUE(owner->start().ok()) << "as after a kill";
+  ASSERT_TRUE(owner->write("k8", "durable").ok());
+  owner->settle();
+  EXPECT_TRUE(owner->is_durable());
+  EXPECT_EQ(copy->log().take_over(copy->host(), 3).error().code, Code::kFailedPrecondition);
+  copy->wipe();
+  ASSERT_TRUE(copy->restore().ok());
+  ASSERT_TRUE(copy->follow().ok());
+  ASSERT_TRUE(copy->log().take_over(copy->host(), 4).ok());
+  EXPECT_THAT(copy->found("durable"), ElementsAre("k8"));
+}
+
+TEST_P(ShardLogTest, ACopyGoesOnBeforeAGapThatNoSnapshotCovers) {
+  const auto owner = node("a");
+  owner->shipper.most_queue_bytes = 5'000;
+  ASSERT_TRUE(owner->start().ok());
+  write_some(*owner, "before");
+  owner->settle();
+  const auto copy = caught_up("b"), third = caught_up("c");
+  for (int i = 0; i < 8; ++i) write_some(*owner, "many");
+  ASSERT_TRUE(owner->log().shipper().step().ok());
+  EXPECT_EQ(owner->log().shipper().stats().gaps, 1U);
+  ASSERT_TRUE(copy->log().take_over(copy->host(), 2).ok());
+  EXPECT_EQ(copy->found("before").size(), 4U);
+  ASSERT_TRUE(copy->write("k5", "new").ok());
+  ASSERT_TRUE(copy->log().shipper().step().ok());
+  EXPECT_TRUE(copy->is_durable());
+  ASSERT_TRUE(third->catch_up().ok());
+  expect_equal(*third, *copy);
+}
+
 TEST_P(ShardLogTest, AQueueThatIsTooLongIsDroppedAndASnapshotTakesItsPlace) {
   const auto owner = node("a");
   owner->shipper.most_queue_bytes = 5'000;

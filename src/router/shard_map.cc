@@ -120,7 +120,9 @@ std::string encode(const ShardMap& map) {
   out += static_cast<char>(map.identities.empty() ? 0 : 1);
   for (const Hash128& identity : map.identities) append_hash(out, identity);
   append_sized(out, map.settings);
-  for (const std::uint64_t term : map.terms) append_le(out, term);
+  // Shards may have joined since the first take-over.
+  for (std::uint32_t shard = 0; !map.terms.empty() && shard < map.shards.size(); ++shard)
+    append_le(out, map.term_of(shard));
   append_le(out, checksum(out));
   return out;
 }

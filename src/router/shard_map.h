@@ -45,7 +45,10 @@ struct ShardMap {
   Hash128 identity_of(std::uint32_t shard) const {
     return identities.empty() ? Hash128{} : identities[shard];
   }
-  std::uint64_t term_of(std::uint32_t shard) const { return terms.empty() ? 0 : terms[shard]; }
+  // Shards that joined since the first take-over have no term.
+  std::uint64_t term_of(std::uint32_t shard) const {
+    return shard < terms.size() ? terms[shard] : 0;
+  }
   // The place of the shard with this identity; nothing if it is not in the map.
   std::optional<std::uint32_t> place_of(const Hash128& identity) const;
   // The assignment to send to the shard.

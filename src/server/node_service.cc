@@ -35,7 +35,7 @@ Hash128 draw_identity() {
 
 // Of calls to etcd: a lease of five seconds must survive a member that does not answer.
 constexpr std::chrono::seconds kEtcdTime{2};
-constexpr std::chrono::seconds kWatchTime{2};
+constexpr std::chrono::seconds kWatchTime{2};  // so long a node may take longer to stop
 constexpr std::chrono::milliseconds kRetryTime{500};
 
 std::string address_of(const NodeOptions& options) {
@@ -240,10 +240,10 @@ Status NodeService::stop() {
   state_->server->stop();
   state_->working->stop();
   if (state_->snapshots) state_->snapshots->stop();
-  if (state_->etcd) state_->etcd->stop();  // ends the calls that the threads wait for
   if (state_->following) state_->following->stop();
   if (state_->folder) state_->folder->on_work({});
   if (state_->shipping) state_->shipping->stop();
+  // With etcd: leases are given back.
   return state_->shards().close();
 }
 

@@ -10,8 +10,8 @@
 #include "router/router.h"
 #include "router/testing/cluster_clients.h"
 #include "router/testing/history.h"
+#include "router/testing/simulated_copies.h"
 #include "router/testing/simulated_meta.h"
-#include "router/testing/simulated_replica.h"
 #include "router/testing/watched_moves.h"
 
 namespace kin::router {
@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 enum FaultKind : std::size_t { kLoss, kTwice, kVeryLate, kCrashInRequest, kSlow, kFaultKinds };
 
 constexpr std::size_t kPartitions = 8;
-constexpr const char* kIndex = "things";
+constexpr const char* kIndex = kSimulatedIndex;
 
 index::ShardOptions shard_options() {
   index::ShardOptions options;
@@ -53,7 +53,7 @@ class ClusterRun {
     for (std::size_t i = 0; i < options.nodes + (options.joins ? 1 : 0); ++i) {
       const std::string name = fmt::format("node{}", i);
       if (options.followers > 0)
-        make_replicas(name);
+        copies_.make(name, shard_options(), nodes_);
       else
         nodes_.push_back(
             std::make_unique<SimulatedNode>(simulation_, network_, name, shard_options()));
@@ -83,13 +83,6 @@ class ClusterRun {
   void end_faults();
   void kill_router(std::size_t number);
 
-  // Followers.
-  void make_replicas(const std::string& shard);
-  void await_owners();
-  void break_replica(Random& random);
-  void lose_first_owner();
-  void crash_replica(SimulatedReplica& replica, const std::string& peer);
-
   // Moves.
   bool has_moves() const {
     return options_.moves || options_.contended || (options_.crash && options_.followers == 0);
@@ -104,6 +97,7 @@ class ClusterRun {
   MoverWatch watch_of(std::size_t number);
   void crash_at_moment(std::size_t number, const std::string& peer);
 
+  // Nothing if it cannot be opened, which is a violation.
   std::shared_ptr<RouterLife> router(std::size_t number);
   std::shared_ptr<RouterLife> try_open(std::size_t number);
   Connect connect_from(Process process);
@@ -118,7 +112,6 @@ class ClusterRun {
   SimulatedNetwork network_;
   SimulatedMetaServer meta_{simulation_, network_};
   std::vector<std::unique_ptr<SimulatedServer>> nodes_;
-  std::vector<SimulatedReplica*> replicas_;  // of nodes_
   std::vector<std::shared_ptr<RouterLife>> lives_;
   std::vector<bool> opening_;
   std::size_t acting_ = 0;  // clients that are not done
@@ -126,6 +119,7 @@ class ClusterRun {
   bool settled_ = false;    // movers may stop
   std::size_t faults_ = 0;  // so far, with those that are left out
   RunReport report_;
+  SimulatedCopies copies_{simulation_, network_, meta_, options_, report_};  // among nodes_
   History history_;
   ClusterClients clients_{options_, simulation_, history_, report_};
 };
@@ -159,7 +153,7 @@ void ClusterRun::create() {
 }
 
 void ClusterRun::live() {
-  await_owners();
+  if (const auto missing = copies_.await_owners()) clients_.violate(*missing);
   create();
   // Seeds differ in what goes wrong, too.
   const auto chance = [&](FaultKind kind, std::uint64_t from) {
@@ -174,9 +168,7 @@ void ClusterRun::live() {
                           .slow = chance(kSlow, 30),
                           .sabotage = options_.sabotage};
   for (const auto& node : nodes_) node->set(faults);
-  for (SimulatedReplica* replica : replicas_) {
-    if (!options_.crash) replica->set(ObjectFaults{.fails = 12, .reply_lost = 12, .slow = 60});
-  }
+  if (!options_.crash) copies_.set({.fails = 12, .reply_lost = 12, .slow = 60});
   acting_ = options_.clients;
   for (std::size_t client = 0; client < options_.clients; ++client)
     simulation_.spawn([this, client] { act(client); });
@@ -187,105 +179,17 @@ void ClusterRun::live() {
   simulation_.spawn([this] {
     if (options_.contended) return move_all_the_time();
     if (!options_.crash) return break_things();
-    options_.followers > 0 ? lose_first_owner() : move_first_key();
+    options_.followers > 0 ? copies_.lose_first_owner() : move_first_key();
   });
   if (options_.joins) simulation_.spawn([this] { join_last(); });
   while (acting_ > 0) simulation_.clock().sleep_for(milliseconds{100});
   end_faults();
-  await_owners();
+  if (const auto missing = copies_.await_owners()) clients_.violate(*missing);
   if (has_moves()) settle();
   settled_ = true;
   const std::shared_ptr<RouterLife> last = router(0);
-  clients_.read_all(*last->router);
-  for (SimulatedReplica* replica : replicas_) replica->stop();
-}
-
-// A shard with its first owner and its followers, each on a node of its own.
-void ClusterRun::make_replicas(const std::string& shard) {
-  const auto objects = std::make_shared<cloud::SimulatedObjects::Bytes>();
-  for (std::size_t copy = 0; copy <= options_.followers; ++copy) {
-    SimulatedReplicaOptions replica{
-        .name = copy == 0 ? shard : fmt::format("{}-copy{}", shard, copy),
-        .index = kIndex,
-        .identity = hash128(shard),
-        .first_owner = copy == 0,
-        .shard = shard_options(),
-        .lease = {.length = milliseconds{600},
-                  .margin = milliseconds{150},
-                  .renew = milliseconds{150},
-                  .pause = milliseconds{50}},
-        .objects = objects,
-        .taken_over = [this] { ++report_.taken_over; }};
-    const std::size_t number = replicas_.size();
-    replica.before_call = [this, number](const std::string& peer) {
-      crash_replica(*replicas_[number], peer);
-    };
-    auto made = std::make_unique<SimulatedReplica>(simulation_, network_, meta_, replica);
-    replicas_.push_back(made.get());
-    nodes_.push_back(std::move(made));
-  }
-}
-
-// Every shard has an owner again, some time after nothing breaks any more.
-void ClusterRun::await_owners() {
-  const std::size_t copies = options_.followers + 1;
-  for (std::size_t shard = 0; shard < replicas_.size() / copies; ++shard) {
-    const auto first = replicas_.begin() + static_cast<std::ptrdiff_t>(shard * copies);
-    const auto owned = [&] {
-      return std::any_of(first, first + static_cast<std::ptrdiff_t>(copies),
-                         [](const SimulatedReplica* one) { return one->owns(); });
-    };
-    for (int tries = 0; !owned() && tries < 600; ++tries)
-      simulation_.clock().sleep_for(milliseconds{100});
-    if (owned()) continue;
-    std::string why = fmt::format("shard {} has no owner for ever", shard);
-    std::for_each(first, first + static_cast<std::ptrdiff_t>(copies),
-                  [&](const SimulatedReplica* one) { why += "; " + one->state(); });
-    clients_.violate(why);
-  }
-}
-
-void ClusterRun::break_replica(Random& random) {
-  SimulatedReplica& replica = *replicas_[random.below(replicas_.size())];
-  const milliseconds time{random.below(3'000)};
-  const std::string with = random.below(2) == 0
-                               ? "meta"
-                               : fmt::format("router{}", random.below(lives_.size()));
-  switch (random.below(3)) {
-    case 0:
-      simulation_.note(replica.name() + " is paused");
-      return replica.pause(time);
-    case 1:
-      simulation_.note(replica.name() + " does not reach the object store");
-      return replica.cut_off_objects(time);
-    default:
-      simulation_.note(replica.name() + " and " + with + " are cut off");
-      network_.cut_off(replica.name(), with);
-      return simulation_.after(time, [this] { network_.heal(); });
-  }
-}
-
-void ClusterRun::lose_first_owner() {
-  simulation_.clock().sleep_for(milliseconds{500});
-  replicas_.front()->stop();
-  simulation_.note("node0 is gone");
-}
-
-void ClusterRun::crash_replica(SimulatedReplica& replica, const std::string& peer) {
-  if (!options_.crash || ++report_.moments != options_.crash->moment) return;
-  using Crash = MoveCrash::Kind;
-  const milliseconds pause{700};
-  report_.crashed = options_.crash->kind < Crash::kPeerAtWrite;
-  switch (options_.crash->kind) {
-    case Crash::kRouterBefore: return replica.crash(pause);
-    case Crash::kRouterAfter:
-      return simulation_.after(milliseconds{30}, [&replica, pause] { replica.crash(pause); });
-    case Crash::kPeerBefore:
-      if (peer == "meta") return meta_.crash(pause);
-      return replica.cut_off_objects(pause);
-    case Crash::kPeerAtWrite: return replica.crash_in_move(options_.crash->write);
-    case Crash::kPeerAfter: return replica.crash_in_move(0);
-  }
+  if (last != nullptr) clients_.read_all(*last->router);
+  copies_.stop();
 }
 
 void ClusterRun::end_faults() {
@@ -311,7 +215,7 @@ void ClusterRun::break_things() {
 }
 
 void ClusterRun::break_one_thing(Random& random) {
-  if (!replicas_.empty() && random.below(3) == 0) return break_replica(random);
+  if (options_.followers > 0 && random.below(3) == 0) return copies_.break_one(random);
   SimulatedServer& node = *nodes_[random.below(nodes_.size())];
   const milliseconds pause{random.below(2'000)};
   switch (random.below(options_.moves ? 16 : 8)) {
@@ -368,7 +272,11 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
 }
 
 std::shared_ptr<RouterLife> ClusterRun::router(std::size_t number) {
-  while (lives_[number] == nullptr) {
+  for (int tries = 0; lives_[number] == nullptr; ++tries) {
+    if (tries > 600)
+      clients_.violate(fmt::format("router{} cannot be opened for ever; {}", number,
+                                   copies_.state()));
+    if (report_.violation) return nullptr;
     // One client at a time opens it; the others wait.
     if (!opening_[number]) {
       opening_[number] = true;
@@ -387,6 +295,7 @@ void ClusterRun::act(std::size_t client) {
     Random random = random_of(part);
     simulation_.clock().sleep_for(milliseconds{random.below(150)});
     const std::shared_ptr<RouterLife> life = router(client % lives_.size());
+    if (life == nullptr) break;
     clients_.act(*life->router, random);
   }
   --acting_;
@@ -400,6 +309,7 @@ MoverWatch ClusterRun::watch_of(std::size_t number) {
 void ClusterRun::step_moves(std::size_t number) {
   while (!settled_) {
     const std::shared_ptr<RouterLife> life = router(number);
+    if (life == nullptr) return;
     const auto outcome = life->mover->step();
     const SteadyTime now = simulation_.now();
     const auto next = outcome.ok() ? outcome->next(now) : std::nullopt;
@@ -410,9 +320,10 @@ void ClusterRun::step_moves(std::size_t number) {
 
 void ClusterRun::begin_any_move(Random& random) {
   const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  if (life == nullptr) return;
   const NewMove wanted{
       .partition = index::PartitionId{static_cast<std::uint32_t>(random.below(kPartitions))},
-      .target = static_cast<std::uint32_t>(random.below(options_.nodes))};
+      .target = static_cast<std::uint32_t>(random.below(options_.nodes + report_.joined))};
   const auto begun = begin_move(*life->meta, kIndex, wanted);
   simulation_.note(fmt::format("move of partition {} to node{}{}",
                                static_cast<std::uint32_t>(wanted.partition), wanted.target,
@@ -421,6 +332,7 @@ void ClusterRun::begin_any_move(Random& random) {
 
 void ClusterRun::abort_any_move(Random& random) {
   const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  if (life == nullptr) return;
   const auto moves = read_moves(*life->meta, kIndex);
   if (!moves.ok()) return;
   for (const Move& move : *moves) {
@@ -438,6 +350,7 @@ void ClusterRun::abort_any_move(Random& random) {
 void ClusterRun::move_first_key() {
   simulation_.clock().sleep_for(milliseconds{500});
   const std::shared_ptr<RouterLife> life = router(0);
+  if (life == nullptr) return;
   const ShardMap map = life->router->map();
   const index::PartitionId partition = map.home_of(key_id(0));
   const auto target = static_cast<std::uint32_t>((map.shard_of(partition) + 1) % nodes_.size());
@@ -452,10 +365,12 @@ void ClusterRun::join_last() {
   simulation_.clock().sleep_for(milliseconds{random.below(1'000)});
   while (acting_ > 0) {
     const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
-    const auto joined = add_shard(*life->meta, connect_from(life->process), kIndex,
-                                  nodes_.back()->name(), {},
+    if (life == nullptr) return;
+    const std::string node =
+        options_.followers > 0 ? copies_.owner_of_last() : nodes_.back()->name();
+    const auto joined = add_shard(*life->meta, connect_from(life->process), kIndex, node, {},
                                   {.clock = &simulation_.clock(), .timeout = milliseconds{500}});
-    simulation_.note(joined.ok() ? nodes_.back()->name() + " joins" : joined.error().message);
+    simulation_.note(joined.ok() ? node + " joins" : joined.error().message);
     if (joined.ok()) return void(++report_.joined);
     simulation_.clock().sleep_for(milliseconds{50});
   }
@@ -464,6 +379,7 @@ void ClusterRun::join_last() {
 void ClusterRun::move_all_the_time() {
   for (std::uint32_t target = 0; acting_ > 0; target = (target + 1) % nodes_.size()) {
     const std::shared_ptr<RouterLife> life = router(0);
+    if (life == nullptr) return;
     [[maybe_unused]] const auto begun =
         begin_move(*life->meta, kIndex,
                    {.partition = life->router->map().home_of(key_id(0)), .target = target});
@@ -475,6 +391,7 @@ void ClusterRun::settle() {
   std::vector<Move> moves;
   for (int tries = 0; tries < 600; ++tries) {
     const std::shared_ptr<RouterLife> life = router(0);
+    if (life == nullptr) return;
     auto read = read_moves(*life->meta, kIndex);
     const auto is_over = [](const Move& move) { return rule_of(move.phase).over; };
     if (read.ok()) moves = std::move(*read);

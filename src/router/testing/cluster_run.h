@@ -27,6 +27,9 @@ struct MoveCrash {
   std::uint64_t write = 1;
 };
 
+// The name of the index of a run.
+inline constexpr const char* kSimulatedIndex = "things";
+
 struct RunOptions {
   std::uint64_t seed = 1;  // of what clients do and what breaks
   // Other delays and losses for the same operations and faults.
@@ -47,6 +50,8 @@ struct RunOptions {
   // One partition with all that can be in it moves or, with followers, the owner of the first shard
   // is gone for good. One thing crashes meanwhile, and nothing else happens to the clients.
   std::optional<MoveCrash> crash = {};
+  // With these two, that owner loses its power and owns the shard again before it is gone.
+  bool owns_again = false;
   Sabotage sabotage = Sabotage::kNone;
   // Parts that are left out, by number: kinds of faults, operations of clients, single faults. The
   // others do the same without them, though perhaps at other moments.
@@ -65,6 +70,7 @@ struct RunReport {
   std::size_t joined = 0;               // shards
   std::size_t aborted = 0;              // moves that were undone
   std::size_t taken_over = 0;           // shards, by followers
+  std::size_t handed_over = 0;          // owners that were stopped in order
   std::size_t moments = 0;              // calls of movers or of followers that take over
   bool crashed = false;                 // RunOptions::crash took place
 };

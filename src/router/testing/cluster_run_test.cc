@@ -7,40 +7,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-
+#include "router/testing/seeds.h"
 #include "router/testing/shrink.h"
 
 namespace kin::router {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kSeeds = 20;
-#else
-constexpr std::uint64_t kSeeds = 300;
-#endif
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
-// The failing run as it is, and as little of it as fails, too.
-std::string tell(const RunOptions& options, const RunReport& report) {
-  const Shrunk small = shrink(options, report);
-  std::string text =
-      fmt::format("seed {}: {}\n{} of its {} parts are enough: {}\nwhat happens:\n", options.seed,
-                  *report.violation, small.parts, report.parts, *small.report.violation);
-  for (const std::string& note : small.report.notes) text += note + "\n";
-  return text;
-}
-
 TEST(ClusterRun, NothingIsLostAndNothingReturnsWhateverBreaks) {
-  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
-  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
+  const std::uint64_t count = seeds(kSeeds);
   std::size_t checked = 0, unknown = 0, failed = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     const RunOptions options{.seed = seed};
     const RunReport report = run_cluster(options);
     checked += report.checked;
@@ -52,14 +28,13 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhateverBreaks) {
   RecordProperty("operations", static_cast<int>(checked));
   RecordProperty("unknown_writes", static_cast<int>(unknown));
   RecordProperty("failed_reads", static_cast<int>(failed));
-  EXPECT_GT(checked, seeds * 100);
+  EXPECT_GT(checked, count * 100);
 }
 
 TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
-  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
-  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
+  const std::uint64_t count = seeds(kSeeds);
   std::size_t moved = 0, aborted = 0, failed = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     const RunOptions options{.seed = seed, .moves = true};
     const RunReport report = run_cluster(options);
     moved += report.moved;
@@ -70,14 +45,13 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   RecordProperty("moved", static_cast<int>(moved));
   RecordProperty("aborted", static_cast<int>(aborted));
   RecordProperty("failed_reads", static_cast<int>(failed));
-  EXPECT_GE(moved, seeds);
+  EXPECT_GE(moved, count);
 }
 
 TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
-  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
-  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds / 3);
+  const std::uint64_t count = seeds(kSeeds / 3);
   std::size_t joined = 0, moved = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     const RunOptions options{.seed = seed, .moves = true, .joins = true};
     const RunReport report = run_cluster(options);
     joined += report.joined;
@@ -86,7 +60,7 @@ TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
   }
   RecordProperty("joined", static_cast<int>(joined));
   RecordProperty("moved", static_cast<int>(moved));
-  EXPECT_GT(joined, seeds * 3 / 4);
+  EXPECT_GT(joined, count * 3 / 4);
 }
 
 // What is contended finds writes that are applied twice: one that was seen, overwritten, and is back.
@@ -101,10 +75,9 @@ RunOptions contended(std::uint64_t seed, Sabotage sabotage = Sabotage::kNone) {
 }
 
 TEST(ClusterRun, EverybodyWritesOneKeyWhilePartitionsMove) {
-  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
-  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds / 6);
+  const std::uint64_t count = seeds(kSeeds / 6);
   std::size_t moved = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     const RunReport report = run_cluster(contended(seed));
     moved += report.moved;
     if (report.violation) FAIL() << tell(contended(seed), report);
@@ -118,31 +91,6 @@ TEST(ClusterRun, AppliedWritesThatAreRefusedAreFoundOut) {
       return RecordProperty("seeds", static_cast<int>(seed));
   }
   FAIL() << "no seed up to 1000 shows it";
-}
-
-// Not in the ordinary run: about one seed of a hundred ends with a shard that has no owner ("Not yet"
-// in docs/adr/0036-followers-take-over.md). --gtest_also_run_disabled_tests runs it.
-TEST(ClusterRun, DISABLED_NothingAcknowledgedIsLostWhileFollowersTakeOver) {
-  const std::uint64_t first = setting("KIN_FIRST_SEED", 1);
-  const std::uint64_t seeds = setting("KIN_SEEDS", kSeeds);
-  std::size_t taken_over = 0, moved = 0, aborted = 0, checked = 0, failed = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    const RunOptions options{.seed = seed, .nodes = 2, .followers = 1 + seed % 2,
-                             .moves = seed % 4 < 2};
-    const RunReport report = run_cluster(options);
-    taken_over += report.taken_over;
-    moved += report.moved;
-    aborted += report.aborted;
-    checked += report.checked;
-    failed += report.failed;
-    if (report.violation) FAIL() << tell(options, report);
-  }
-  RecordProperty("taken_over", static_cast<int>(taken_over));
-  RecordProperty("moved", static_cast<int>(moved));
-  RecordProperty("aborted", static_cast<int>(aborted));
-  RecordProperty("operations", static_cast<int>(checked));
-  RecordProperty("failed_reads", static_cast<int>(failed));
-  EXPECT_GE(taken_over, seeds);
 }
 
 // Crashes everything that takes part in a move, at each call of its mover and at each write that a
@@ -189,47 +137,6 @@ TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
   RecordProperty("moved", static_cast<int>(moved_));
   EXPECT_GT(runs_, 3 * moments);
   EXPECT_GT(moved_, runs_ / 2);
-}
-
-// The same for a follower that takes over, at each of its calls and writes.
-class CrashInTakeOver : public CrashInMove {
- protected:
-  std::size_t taken_over_ = 0;
-  bool crash(const MoveCrash& how) {
-    const RunOptions options{.nodes = 2, .clients = 3, .operations = 12, .keys = 3,
-                             .followers = 2, .crash = how};
-    const RunReport report = run_cluster(options);
-    if (report.violation) {
-      std::string text = fmt::format("moment {}, kind {}, write {}: {}\n", how.moment,
-                                     static_cast<int>(how.kind), how.write, *report.violation);
-      for (const std::string& note : report.notes) text += note + "\n";
-      ADD_FAILURE() << text;
-    }
-    runs_ += report.crashed ? 1 : 0;
-    taken_over_ += report.taken_over;
-    moments_ = report.moments;
-    return report.crashed;
-  }
-};
-
-TEST_F(CrashInTakeOver, DISABLED_AtEveryCallAndEveryWrite) {
-  crash({});
-  ASSERT_GE(taken_over_, 1U) << "nothing crashes";
-  const std::size_t moments = moments_;
-  EXPECT_GT(moments, 5U);
-  using Kind = MoveCrash::Kind;
-  for (std::size_t moment = 1; moment <= moments && !HasFailure(); ++moment) {
-    for (const Kind kind :
-         {Kind::kRouterBefore, Kind::kRouterAfter, Kind::kPeerBefore, Kind::kPeerAfter})
-      crash({.moment = moment, .kind = kind});
-    for (std::uint64_t write = 1;
-         crash({.moment = moment, .kind = Kind::kPeerAtWrite, .write = write});)
-      ++write;
-  }
-  RecordProperty("moments", static_cast<int>(moments));
-  RecordProperty("crashes", static_cast<int>(runs_));
-  RecordProperty("taken_over", static_cast<int>(taken_over_));
-  EXPECT_GE(taken_over_, runs_);
 }
 
 TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
@@ -293,37 +200,17 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kServesOldReaders: return "OldReadersAreServed";
     case Sabotage::kRefusesTooEarly: return "AppliedWritesAreRefused";
     case Sabotage::kCleansEarly: return "TheSourceIsCleanedEarly";
+    case Sabotage::kAcceptsOldMaps: return "OldMapsAreAccepted";
     case Sabotage::kDropsTombstones: return "TombstonesAreNotCopied";
     case Sabotage::kLosesLog: return "TheLogIsNotFollowed";
     case Sabotage::kDropsPlaces: return "TheDirectoryIsNotCopied";
     case Sabotage::kDropsEdges: return "EdgesAreNotCopied";
     case Sabotage::kStopsCopyEarly: return "TheCopyEndsEarly";
-    case Sabotage::kNoSeal: return "TheLogIsNotSealed";
-    case Sabotage::kServesAfterLease: return "OwnersGoOnWithoutALease";
-    case Sabotage::kNotDurable: return "RepliesDoNotWaitForTheLog";
-    case Sabotage::kReadsNotHeld: return "ReadsDoNotWaitForTheLog";
-    case Sabotage::kStopsLogEarly: return "TheLogIsNotReadToItsEnd";
+    default: return "OfATakeOver";
   }
   return "";
 }
 
-// The same for mistakes of take-overs.
-using SabotagedTakeOvers = testing::TestWithParam<Sabotage>;
-
-TEST_P(SabotagedTakeOvers, DISABLED_AreFoundOut) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const RunReport report =
-        run_cluster({.seed = seed, .nodes = 2, .followers = 1, .sabotage = GetParam()});
-    if (report.violation) return RecordProperty("seeds", static_cast<int>(seed));
-  }
-  FAIL() << "no seed up to " << kSeeds << " shows it";
-}
-
-INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedTakeOvers,
-                         testing::Values(Sabotage::kNoSeal, Sabotage::kServesAfterLease,
-                                         Sabotage::kNotDurable, Sabotage::kReadsNotHeld,
-                                         Sabotage::kStopsLogEarly),
-                         name_of_mistake);
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedCluster,
                          testing::Values(Sabotage::kAppliesTwice, Sabotage::kAnswersEarly,
                                          Sabotage::kForgetsClaims),

@@ -109,6 +109,11 @@ void SimulatedNode::step() {
 }
 
 Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptions& options) {
+  if (faults_.sabotage == Sabotage::kAcceptsOldMaps) {
+    CallOptions newest = options;
+    newest.map_epoch = ~std::uint64_t{0};
+    return host_->serve(request, newest);
+  }
   if (const auto* write = std::get_if<WriteRequest>(&request);
       write != nullptr && faults_.sabotage == Sabotage::kAppliesTwice) {
     WriteRequest copy = *write;

@@ -24,7 +24,11 @@ enum class Sabotage : std::uint8_t {
   kServesAfterLease,  // an owner goes on answering when its lease is over
   kNotDurable,        // replies are not held until their batches are shipped
   kReadsNotHeld,      // replies to reads are not
-  kStopsLogEarly,     // the log is not applied to its end
+  kStopsLogEarly,     // the rest of the log, up to the seal, is not applied
+  kIgnoresSnapshots,  // a copy goes on from the log though a snapshot has a later state
+  kTrimsLogEarly,     // the owner removes objects of the log that no snapshot has
+  kAnswersUnproved,   // replies wait for the snapshot of a new term, and not for the proof behind it
+  kAcceptsOldMaps,    // requests by maps from before a move are served
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.
   kNoFence,           // the source is not told to refuse requests

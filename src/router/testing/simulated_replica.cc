@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <utility>
+
 namespace kin::router {
 namespace {
 
@@ -19,14 +22,18 @@ bool takes_over(Replica::Phase phase) {
 class SabotagedObjects final : public cloud::ObjectStore {
  public:
   SabotagedObjects(cloud::ObjectStore& objects, std::function<Sabotage()> sabotage,
-                   std::function<bool()> takes_over)
-      : objects_(objects), sabotage_(std::move(sabotage)), takes_over_(std::move(takes_over)) {}
+                   std::function<std::optional<Replica::Phase>()> phase)
+      : objects_(objects), sabotage_(std::move(sabotage)), phase_(std::move(phase)) {}
 
   Result<std::optional<std::string>> get(const std::string& name) override {
-    // The end of the log is not looked for any more.
-    if (sabotage_() == Sabotage::kStopsLogEarly && takes_over_() && name.starts_with(kLogFolder))
-      return std::optional<std::string>();
-    return objects_.get(name);
+    KIN_TRY(auto bytes, objects_.get(name));
+    const auto phase = phase_();
+    if (!bytes && unmade_.contains(name)) return std::optional(unmade_[name]);
+    const bool stops = sabotage_() == Sabotage::kStopsLogEarly && phase && takes_over(*phase);
+    if (!bytes || !stops || !name.starts_with(kLogFolder)) return bytes;
+    KIN_TRY(LogObject object, decode_log_object(*bytes));
+    object.batches.clear();
+    return std::optional(encode(object));
   }
   Result<std::vector<std::string>> get_ranges(const std::string& name,
                                               std::span<const cloud::ByteRange> ranges) override {
@@ -35,7 +42,11 @@ class SabotagedObjects final : public cloud::ObjectStore {
   Result<bool> create(const std::string& name, std::string bytes) override {
     if (sabotage_() == Sabotage::kNoSeal && name.starts_with(kLogFolder)) {
       const auto object = decode_log_object(bytes);
-      if (object.ok() && object->kind == LogObject::Kind::kSeal) return true;
+      if (object.ok() && object->kind == LogObject::Kind::kSeal) {
+        // This process alone believes that it is there.
+        unmade_[name] = std::move(bytes);
+        return true;
+      }
     }
     return objects_.create(name, std::move(bytes));
   }
@@ -44,6 +55,12 @@ class SabotagedObjects final : public cloud::ObjectStore {
   }
   Result<std::vector<std::string>> list(const std::string& prefix, int most,
                                         std::string& next) override {
+    const auto phase = phase_();
+    const bool is_copy =
+        phase && (takes_over(*phase) || *phase == Replica::Phase::kFollowing);
+    if (sabotage_() == Sabotage::kIgnoresSnapshots && is_copy &&
+        prefix.starts_with(kSnapshotFolder))
+      return std::vector<std::string>();
     return objects_.list(prefix, most, next);
   }
   Status remove(std::span<const std::string> names) override { return objects_.remove(names); }
@@ -51,7 +68,8 @@ class SabotagedObjects final : public cloud::ObjectStore {
  private:
   cloud::ObjectStore& objects_;
   std::function<Sabotage()> sabotage_;
-  std::function<bool()> takes_over_;
+  std::function<std::optional<Replica::Phase>()> phase_;
+  std::map<std::string, std::string> unmade_;
 };
 
 }  // namespace
@@ -76,8 +94,14 @@ struct SimulatedReplica::Life {
   };
   std::deque<Held> held = {};
   std::string problem = {};  // the last
+  bool leaving = false;
+  int running = 0;  // tasks beside that of the log
 
-  bool is_taking_over() const { return replica != nullptr && takes_over(replica->phase()); }
+  bool is_taking_over() const {
+    if (replica == nullptr) return false;
+    const bool will = replica->phase() == Replica::Phase::kFollowing && replica->lease().may_take();
+    return will || takes_over(replica->phase());
+  }
 };
 
 SimulatedReplica::SimulatedReplica(Simulation& simulation, SimulatedNetwork& network,
@@ -102,6 +126,7 @@ void SimulatedReplica::start() {
 
 void SimulatedReplica::end_life(std::unique_ptr<SimulatedDisk> disk) {
   life_->dead = true;
+  leaves_.reset();
   life_->held.clear();
   network_.stop_process(life_->process);
   disk_ = std::move(disk);
@@ -127,7 +152,7 @@ void SimulatedReplica::stop() {
 }
 
 void SimulatedReplica::step() {
-  if (life_ != nullptr && life_->replica != nullptr)
+  if (life_ != nullptr && life_->replica != nullptr && !life_->leaving)
     KIN_CHECK(life_->host->step().ok(), "background work succeeds");
 }
 
@@ -207,13 +232,16 @@ void SimulatedReplica::live(const LifePointer& life) {
       });
   life->objects = std::make_unique<SabotagedObjects>(
       *life->reached, [this] { return faults_.sabotage; },
-      [life = life.get()] { return life->is_taking_over(); });
+      [life = life.get()] {
+        return life->replica == nullptr ? std::nullopt : std::optional(life->replica->phase());
+      });
   life->shipper = std::make_unique<LogShipper>(
       *life->objects,
       LogShipperOptions{.clock = &simulation_.clock(), .retry = milliseconds{30}});
   while (!life->dead && !open(life)) wait(life, milliseconds{50});
   if (life->dead) return;
   const bool was_owner = was_owner_;
+  const auto clean = std::exchange(clean_, std::nullopt);
   LeaseOptions lease = options_.lease;
   lease.clock = &simulation_.clock();
   const auto keep_owner = [this, life = life.get(), was_owner]() -> Status {
@@ -229,6 +257,7 @@ void SimulatedReplica::live(const LifePointer& life) {
                      .identity = options_.identity,
                      .self = {.holder = hash64(name()), .address = name()},
                      .was_owner = was_owner,
+                     .clean = clean,
                      .keep_owner = keep_owner,
                      .lease = lease,
                      .poll = milliseconds{40}});
@@ -246,9 +275,11 @@ void SimulatedReplica::live(const LifePointer& life) {
                       .least_log_bytes = 4'000,
                       .retention = milliseconds{8'000},
                       .retry = milliseconds{50}});
+  life->running = 2;
   simulation_.spawn([this, life] { run_lease(life); });
   simulation_.spawn([this, life] { run_snapshots(life); });
   run_log(life);
+  if (!life->dead) leave(life);
 }
 
 Standing SimulatedReplica::standing(const Life& life) const {
@@ -258,22 +289,59 @@ Standing SimulatedReplica::standing(const Life& life) const {
 }
 
 void SimulatedReplica::run_lease(const LifePointer& life) {
-  while (!life->dead) {
+  while (!life->dead && !life->leaving) {
     [[maybe_unused]] const auto outcome = life->replica->step_lease();
-    wait(life, milliseconds{10 + simulation_.random().below(20)});
+    wait(life, milliseconds{10 + simulation_.random().below(50)});
   }
+  --life->running;
 }
 
 void SimulatedReplica::run_snapshots(const LifePointer& life) {
-  while (!life->dead) {
-    if (life->replica->phase() == Replica::Phase::kOwning)
-      [[maybe_unused]] const auto outcome = life->snapshots->step();
-    wait(life, milliseconds{1 + simulation_.random().below(20)});
+  while (!life->dead && !life->leaving) {
+    if (life->replica->phase() == Replica::Phase::kOwning) {
+      if (faults_.sabotage == Sabotage::kTrimsLogEarly) trim_log(*life);
+      if (!life->dead) [[maybe_unused]]
+        const auto outcome = life->snapshots->step();
+    }
+    wait(life, milliseconds{1 + simulation_.random().below(40)});
   }
+  --life->running;
+}
+
+// All but the last few objects of its term and the first one.
+void SimulatedReplica::trim_log(Life& life) {
+  const LogPosition last = life.shipper->shipped().object;
+  if (last.number < 6 || !simulation_.once_in(20)) return;
+  const std::string gone = log_object_name({last.term, last.number - 3});
+  [[maybe_unused]] const Status removed = life.objects->remove({&gone, 1});
+}
+
+void SimulatedReplica::stop_in_order(std::chrono::nanoseconds pause) {
+  if (life_ == nullptr || life_->replica == nullptr) return;
+  simulation_.note(name() + " is stopped in order");
+  life_->leaving = true;
+  leaves_ = pause;
+}
+
+void SimulatedReplica::leave(const LifePointer& life) {
+  while (!life->dead && life->running > 0) simulation_.clock().sleep_for(milliseconds{5});
+  if (life->dead) return;
+  KIN_CHECK(life->host->close().ok(), "a shard is closed");
+  const auto clean = life->replica->hand_over();
+  if (life->dead) return;
+  release(*life);
+  clean_ = clean;
+  simulation_.note(fmt::format("{} has stopped{}", name(), clean ? ", and handed over" : ""));
+  life->snapshots.reset();
+  life->replica.reset();
+  life->host.reset();
+  const std::chrono::nanoseconds pause = leaves_.value_or(milliseconds{0});
+  end_life(std::move(life->disk));
+  simulation_.after(pause, [this] { ensure_up(); });
 }
 
 void SimulatedReplica::run_log(const LifePointer& life) {
-  while (!life->dead) {
+  while (!life->dead && !life->leaving) {
     Result<StepOutcome> outcome = StepOutcome::idle();
     const auto work = [&] { outcome = life->replica->step_log(); };
     const bool planned = planned_ && life->is_taking_over();
@@ -285,7 +353,7 @@ void SimulatedReplica::run_log(const LifePointer& life) {
     const bool cannot_go_on = !outcome.ok() && outcome.error().code != Code::kUnavailable &&
                               outcome.error().code != Code::kCancelled;
     if (cannot_go_on || life->replica->phase() == Replica::Phase::kLost) {
-        simulation_.note(fmt::format("{} is restored from the log{}", name(),
+      simulation_.note(fmt::format("{} is restored from the log{}", name(),
                                    cannot_go_on ? ": " + outcome.error().message : ""));
       was_owner_ = false;
       has_shard_ = false;
@@ -294,13 +362,19 @@ void SimulatedReplica::run_log(const LifePointer& life) {
       return ensure_up();
     }
     const bool worked = outcome.ok() && outcome->did_work();
-    wait(life, worked ? milliseconds{0} : milliseconds{1 + simulation_.random().below(20)});
+    const bool follows = life->replica->phase() == Replica::Phase::kFollowing;
+    wait(life, worked ? milliseconds{0}
+                      : milliseconds{1 + simulation_.random().below(follows ? 80 : 20)});
   }
 }
 
 void SimulatedReplica::release(Life& life) {
   while (!life.held.empty()) {
-    const LogShipper::Wait state = life.shipper->state(life.held.front().position);
+    LogShipper::Wait state = life.shipper->state(life.held.front().position);
+    const bool unproved = faults_.sabotage == Sabotage::kAnswersUnproved &&
+                          life.snapshots->stats().taken > 0 &&
+                          life.held.front().position <= life.shipper->shipped().batches;
+    if (unproved && state == LogShipper::Wait::kNotYet) state = LogShipper::Wait::kDurable;
     if (state == LogShipper::Wait::kNotYet) return;
     Life::Held held = std::move(life.held.front());
     life.held.pop_front();
@@ -349,7 +423,7 @@ void SimulatedReplica::crash_in_move(std::uint64_t write) {
 
 void SimulatedReplica::receive(const Request& request, const CallOptions& options,
                                const SendReply& reply) {
-  if (life_ == nullptr || life_->replica == nullptr) return;
+  if (life_ == nullptr || life_->replica == nullptr || life_->leaving) return;
   if (simulation_.now() < paused_until_) {
     const Process process = life_->process;
     return simulation_.after(paused_until_ - simulation_.now(), [this, process, request, options,
@@ -360,7 +434,9 @@ void SimulatedReplica::receive(const Request& request, const CallOptions& option
   simulation_.note(fmt::format("{} gets: {}", name(), name_of(request)));
   Reply<Response> served = Error{Code::kUnavailable, "the node stopped"};
   const LifePointer life = life_;
-  const auto work = [&] { served = life->host->serve(request, options); };
+  CallOptions how = options;
+  if (faults_.sabotage == Sabotage::kAcceptsOldMaps) how.map_epoch = ~std::uint64_t{0};
+  const auto work = [&] { served = life->host->serve(request, how); };
   const bool crashes = faults_.crash_in_request > 0 && simulation_.once_in(faults_.crash_in_request);
   if (!crashes) work();
   if (crashes && !survives(*life, 1 + simulation_.random().below(12), work)) return;

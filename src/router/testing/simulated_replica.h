@@ -59,6 +59,8 @@ class SimulatedReplica final : public SimulatedServer {
 
   // Nothing happens in the process for so long, though time passes.
   void pause(std::chrono::nanoseconds time) { paused_until_ = simulation_.now() + time; }
+  // It is stopped in order, and started again after `pause`.
+  void stop_in_order(std::chrono::nanoseconds pause);
   // It does not reach the object store for so long.
   void cut_off_objects(std::chrono::nanoseconds time) { objects_back_ = simulation_.now() + time; }
   bool owns() const;
@@ -77,6 +79,9 @@ class SimulatedReplica final : public SimulatedServer {
   void run_lease(const LifePointer& life);
   void run_log(const LifePointer& life);
   void run_snapshots(const LifePointer& life);
+  void trim_log(Life& life);
+  // Closes the shard and hands it over; the process ends.
+  void leave(const LifePointer& life);
   void wait(const LifePointer& life, std::chrono::nanoseconds time);
   // The process ends here; the disk is as given.
   void end_life(std::unique_ptr<SimulatedDisk> disk);
@@ -97,6 +102,8 @@ class SimulatedReplica final : public SimulatedServer {
   std::unique_ptr<SimulatedDisk> disk_ = std::make_unique<SimulatedDisk>();  // while it is down
   bool has_shard_ = false;  // the disk holds a shard that can be opened
   bool was_owner_ = false;  // durably
+  std::optional<LogPosition> clean_;  // durably: see ReplicaOptions::clean
+  std::optional<std::chrono::nanoseconds> leaves_;  // how long it is away then
   LifePointer life_;        // null while the power is off
   SteadyTime paused_until_ = SteadyTime::min();
   SteadyTime objects_back_ = SteadyTime::min();

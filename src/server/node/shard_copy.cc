@@ -145,7 +145,8 @@ std::optional<Status> ShardCopy::hold(const router::ShardHost& host, SteadyTime 
   const std::uint64_t position = now->shipper.position();
   for (;;) {
     const Replica::Phase phase = now->replica->phase();
-    if (phase == Replica::Phase::kLost || now->shipper.is_deposed()) return Status(deposed);
+    const bool left = phase == Replica::Phase::kLost || phase == Replica::Phase::kLeft;
+    if (left || now->shipper.is_deposed()) return Status(deposed);
     // Before it owns the shard nothing is answered that depends on its rows, and a follower says
     // itself how old its state is.
     if (phase != Replica::Phase::kOwning || !node_.log.durable) return Status(Done{});
@@ -300,19 +301,23 @@ Status ShardCopy::open_life() {
   auto life = std::make_shared<Life>(*objects_, shipping);
   const bool is_copy = state.role == Role::kCopy;
   life->shipper.set_copy(is_copy);
+  // From now on the rows may have more than the log.
+  if (state.clean) KIN_RETURN_IF_ERROR(keep(state.role));
   KIN_TRY(life->host,
           router::ShardHost::open(folder_ / search::kShardName, std::move(options), name_.identity,
                                   {.truth = life->shipper.observer(router::LogStore::kTruth),
                                    .directory =
                                        life->shipper.observer(router::LogStore::kDirectory),
                                    .is_copy = is_copy}));
-  make_replica(*life, end.seal ? std::max(end.term, end.seal->next_term) : end.term);
+  make_replica(*life, end.seal ? std::max(end.term, end.seal->next_term) : end.term,
+               state.clean);
   const std::lock_guard lock(mutex_);
   life_ = std::move(life);
   return Done{};
 }
 
-void ShardCopy::make_replica(Life& life, std::uint64_t last_term) {
+void ShardCopy::make_replica(Life& life, std::uint64_t last_term,
+                             const std::optional<router::LogPosition>& clean) {
   const CopyState state = this->state();
   router::LeaseOptions lease = node_.lease;
   lease.clock = node_.clock;
@@ -323,6 +328,7 @@ void ShardCopy::make_replica(Life& life, std::uint64_t last_term) {
                              .identity = name_.identity,
                              .self = {.holder = state.holder, .address = node_.address},
                              .was_owner = state.role != Role::kCopy,
+                             .clean = clean,
                              .keep_owner = [this, &life] { return become_owner(life); },
                              .lease = lease});
   life.host->ask_standing([replica = life.replica.get()] { return replica->standing(); });
@@ -348,9 +354,10 @@ Status ShardCopy::become_owner(const Life& life) {
   return Done{};
 }
 
-Status ShardCopy::keep(Role role) {
+Status ShardCopy::keep(Role role, const std::optional<router::LogPosition>& clean) {
   CopyState next = state();
   next.role = role;
+  next.clean = clean;
   KIN_RETURN_IF_ERROR(write_copy_state(folder_, next));
   const std::lock_guard lock(mutex_);
   state_ = next;
@@ -411,10 +418,10 @@ Status ShardCopy::remove_log() {
 Status ShardCopy::close() {
   const auto now = life();
   if (!now) return Done{};
-  const bool owns = now->replica->phase() == Replica::Phase::kOwning;
   KIN_RETURN_IF_ERROR(now->host->close());
   // What cannot be shipped now is in the folder, and in the snapshot after the next start.
-  if (owns) [[maybe_unused]] const auto last = now->shipper.finish();
+  if (const auto last = now->replica->hand_over())
+    KIN_RETURN_IF_ERROR(keep(Role::kOwner, last));
   const std::lock_guard lock(mutex_);
   life_.reset();
   return Done{};

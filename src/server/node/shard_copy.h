@@ -81,7 +81,8 @@ class ShardCopy {
   bool release();
   // After release(): removes the log of the shard, of which this copy was the owner.
   Status remove_log();
-  // After stop(), when no call is running: closes the files, and ships the rest of the log.
+  // After stop(), when no call is running: closes the files, ships the rest of the log, and gives the
+  // lease back.
   Status close();
 
  private:
@@ -101,9 +102,11 @@ class ShardCopy {
   Result<bool> belongs_to_another();
   Result<bool> restore();
   Status open_life();
-  void make_replica(Life& life, std::uint64_t last_term);
+  // `clean` is that of the folder before it was opened (router::ReplicaOptions).
+  void make_replica(Life& life, std::uint64_t last_term,
+                    const std::optional<router::LogPosition>& clean);
   Status become_owner(const Life& life);
-  Status keep(Role role);
+  Status keep(Role role, const std::optional<router::LogPosition>& clean = {});
   void report(const Error& error);
   void say(const std::string& event) const;
   StepOutcome after(std::chrono::nanoseconds time) const;
