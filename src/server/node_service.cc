@@ -52,9 +52,10 @@ Status check_leases(const NodeOptions& options) {
                  "--meta needs --log: copies of shards on other nodes follow the log"};
   const bool any = options.address == "0.0.0.0" || options.address == "::";
   if (options.reached_at.empty() && (options.port == 0 || any))
-    return Error{Code::kInvalidArgument,
-                 "--meta needs --address HOST:PORT, by which routers and other nodes reach this one, "
-                 "unless --listen says it"};
+    return Error{
+        Code::kInvalidArgument,
+        "--meta needs --address HOST:PORT, by which routers and other nodes reach this one, "
+        "unless --listen says it"};
   return Done{};
 }
 
@@ -159,9 +160,9 @@ Status NodeService::State::open_leased(NodeLogOptions log) {
   settings.access.timeout = kEtcdTime;
   auto opened = router::EtcdMetaStore::open(std::move(settings));
   if (!opened)
-    return Error{opened.error().code,
-                 fmt::format("{} (the node holds its leases there; see --meta)",
-                             opened.error().message)};
+    return Error{
+        opened.error().code,
+        fmt::format("{} (the node holds its leases there; see --meta)", opened.error().message)};
   etcd = std::move(*opened);
   KIN_TRY(leased, LeasedFolder::open(options.folder, {.meta = etcd.get(),
                                                       .address = address_of(options),
@@ -178,8 +179,8 @@ StepOutcome NodeService::State::follow() {
   const Status followed = leased->follow_rows(until);
   if (followed.ok()) return StepOutcome::worked();
   // While etcd is away, the copies report it.
-  const bool away = followed.error().code == Code::kUnavailable ||
-                    followed.error().code == Code::kCancelled;
+  const bool away =
+      followed.error().code == Code::kUnavailable || followed.error().code == Code::kCancelled;
   if (!away && options.on_problem) options.on_problem(followed.error());
   return StepOutcome::not_before(options.clock->steady_now() + kRetryTime);
 }

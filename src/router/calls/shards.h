@@ -100,7 +100,8 @@ class Shards {
   // The newest map after shards did not answer: other processes may have taken them over. It is not
   // read more often than they may do so.
   KnownPointer after_silence(const KnownPointer& known);
-  // Whether the node has no such shard because another one has taken it over: then nothing was done.
+  // Whether the node has no such shard because another one has taken it over. Then nothing was
+  // done.
   bool has_left(const KnownPointer& known, std::uint32_t shard, const Error& error);
   // False if the shard knows a newer map than this one.
   bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,

@@ -47,8 +47,8 @@ ShardCopy::ShardCopy(const CopyNode& node, router::LoggedShard name, fs::path fo
     : node_(node),
       name_(std::move(name)),
       folder_(std::move(folder)),
-      objects_(cloud::objects_below(*node.log.objects,
-                                    router::log_prefix(name_.index, name_.identity))),
+      objects_(
+          cloud::objects_below(*node.log.objects, router::log_prefix(name_.index, name_.identity))),
       state_(state),
       settings_(std::move(settings)) {}
 
@@ -68,8 +68,8 @@ Result<std::unique_ptr<ShardCopy>> ShardCopy::make(const CopyNode& node, router:
   return copy;
 }
 
-Result<std::unique_ptr<ShardCopy>> ShardCopy::follow(const CopyNode& node,
-                                                     router::LoggedShard name, fs::path folder) {
+Result<std::unique_ptr<ShardCopy>> ShardCopy::follow(const CopyNode& node, router::LoggedShard name,
+                                                     fs::path folder) {
   const CopyState state{.role = Role::kMissing, .holder = node.draw().low};
   KIN_RETURN_IF_ERROR(write_copy_state(folder, state));
   return std::unique_ptr<ShardCopy>(
@@ -169,8 +169,8 @@ StepOutcome ShardCopy::after(std::chrono::nanoseconds time) const {
 
 void ShardCopy::say(const std::string& event) const {
   if (node_.on_event)
-    node_.on_event(fmt::format("{}, shard {}: {}", name_.index,
-                               router::identity_text(name_.identity), event));
+    node_.on_event(
+        fmt::format("{}, shard {}: {}", name_.index, router::identity_text(name_.identity), event));
 }
 
 // A problem that lasts is reported once.
@@ -188,8 +188,8 @@ StepOutcome ShardCopy::step_lease() {
   const auto now = life();
   if (!now) return after(kPause);
   const auto outcome = now->replica->step_lease();
-  const bool is_over = now->replica->lease().is_lost() ||
-                       now->replica->phase() == Replica::Phase::kLost;
+  const bool is_over =
+      now->replica->lease().is_lost() || now->replica->phase() == Replica::Phase::kLost;
   // The thread of the log may wait for the lease, or has to give the rows up.
   if (is_over || (outcome.ok() && outcome->did_work())) log_thread_->wake();
   if (is_over) return after(kPause);
@@ -292,10 +292,11 @@ Status ShardCopy::open_life() {
   options.clock = node_.clock;
   KIN_TRY(const router::LogEnd end, router::find_end(*objects_));
   if (state.role == Role::kOwner && (end.term == 0 || end.dropped))
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the log has nothing of it: was the index dropped, or is --log another "
-                             "one than before? (if the index was dropped, remove {})",
-                             folder_.string())};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("the log has nothing of it: was the index dropped, or is --log another "
+                    "one than before? (if the index was dropped, remove {})",
+                    folder_.string())};
   router::LogShipperOptions shipping = node_.log.shipper;
   shipping.clock = node_.clock;
   auto life = std::make_shared<Life>(*objects_, shipping);
@@ -303,14 +304,12 @@ Status ShardCopy::open_life() {
   life->shipper.set_copy(is_copy);
   // From now on the rows may have more than the log.
   if (state.clean) KIN_RETURN_IF_ERROR(keep(state.role));
-  KIN_TRY(life->host,
-          router::ShardHost::open(folder_ / search::kShardName, std::move(options), name_.identity,
-                                  {.truth = life->shipper.observer(router::LogStore::kTruth),
-                                   .directory =
-                                       life->shipper.observer(router::LogStore::kDirectory),
-                                   .is_copy = is_copy}));
-  make_replica(*life, end.seal ? std::max(end.term, end.seal->next_term) : end.term,
-               state.clean);
+  KIN_TRY(life->host, router::ShardHost::open(
+                          folder_ / search::kShardName, std::move(options), name_.identity,
+                          {.truth = life->shipper.observer(router::LogStore::kTruth),
+                           .directory = life->shipper.observer(router::LogStore::kDirectory),
+                           .is_copy = is_copy}));
+  make_replica(*life, end.seal ? std::max(end.term, end.seal->next_term) : end.term, state.clean);
   const std::lock_guard lock(mutex_);
   life_ = std::move(life);
   return Done{};
@@ -420,8 +419,7 @@ Status ShardCopy::close() {
   if (!now) return Done{};
   KIN_RETURN_IF_ERROR(now->host->close());
   // What cannot be shipped now is in the folder, and in the snapshot after the next start.
-  if (const auto last = now->replica->hand_over())
-    KIN_RETURN_IF_ERROR(keep(Role::kOwner, last));
+  if (const auto last = now->replica->hand_over()) KIN_RETURN_IF_ERROR(keep(Role::kOwner, last));
   const std::lock_guard lock(mutex_);
   life_.reset();
   return Done{};
