@@ -73,6 +73,17 @@ TEST(ShardMapFormat, BytesWithTermsStayAsTheyWere) {
   }
 }
 
+// A shard joined after the first take-over.
+TEST(ShardMapFormat, ShardsWithoutATermGetOne) {
+  ShardMap map = made();
+  map.terms = {7};
+  EXPECT_EQ(map.term_of(1), 0U);
+  const auto read = decode_shard_map(encode(map));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  map.terms = {7, 0};
+  EXPECT_EQ(*read, map);
+}
+
 TEST(ShardMap, AShardThatIsTakenOverHasANewAddressAndNewEpochs) {
   const ShardMap map = taken_over(made(), 1, "three:3", 4);
   EXPECT_EQ(map.epoch, 302U);

@@ -97,7 +97,7 @@ class ClusterRun {
   MoverWatch watch_of(std::size_t number);
   void crash_at_moment(std::size_t number, const std::string& peer);
 
-  // Nothing if it cannot be opened, which is a violation.
+  // Nothing if it cannot be opened, which is a violation, or if the run is over.
   std::shared_ptr<RouterLife> router(std::size_t number);
   std::shared_ptr<RouterLife> try_open(std::size_t number);
   Connect connect_from(Process process);
@@ -117,6 +117,7 @@ class ClusterRun {
   std::size_t acting_ = 0;  // clients that are not done
   bool is_moving_ = false;  // the move of RunOptions::crash has begun
   bool settled_ = false;    // movers may stop
+  bool is_over_ = false;    // no router is opened any more
   std::size_t faults_ = 0;  // so far, with those that are left out
   RunReport report_;
   SimulatedCopies copies_{simulation_, network_, meta_, options_, report_};  // among nodes_
@@ -189,6 +190,7 @@ void ClusterRun::live() {
   settled_ = true;
   const std::shared_ptr<RouterLife> last = router(0);
   if (last != nullptr) clients_.read_all(*last->router);
+  is_over_ = true;
   copies_.stop();
 }
 
@@ -273,6 +275,7 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
 
 std::shared_ptr<RouterLife> ClusterRun::router(std::size_t number) {
   for (int tries = 0; lives_[number] == nullptr; ++tries) {
+    if (is_over_) return nullptr;
     if (tries > 600)
       clients_.violate(fmt::format("router{} cannot be opened for ever; {}", number,
                                    copies_.state()));

@@ -139,6 +139,15 @@ TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
   EXPECT_GT(moved_, runs_ / 2);
 }
 
+TEST(ClusterRun, DISABLED_OldMapsThatAreAcceptedAreFoundOut) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+    if (run_cluster(contended(seed, Sabotage::kAcceptsOldMaps)).violation ||
+        run_cluster({.seed = seed, .moves = true, .sabotage = Sabotage::kAcceptsOldMaps}).violation)
+      return RecordProperty("seeds", static_cast<int>(seed));
+  }
+  FAIL() << "no seed up to 1000 shows it";
+}
+
 TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const RunOptions options{.seed = 1 + seed / 2, .moves = seed % 2 == 1};

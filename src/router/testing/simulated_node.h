@@ -27,7 +27,6 @@ enum class Sabotage : std::uint8_t {
   kStopsLogEarly,     // the rest of the log, up to the seal, is not applied
   kIgnoresSnapshots,  // a copy goes on from the log though a snapshot has a later state
   kTrimsLogEarly,     // the owner removes objects of the log that no snapshot has
-  kAnswersUnproved,   // replies wait for the snapshot of a new term, and not for the proof behind it
   kAcceptsOldMaps,    // requests by maps from before a move are served
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.

@@ -370,11 +370,7 @@ void SimulatedReplica::run_log(const LifePointer& life) {
 
 void SimulatedReplica::release(Life& life) {
   while (!life.held.empty()) {
-    LogShipper::Wait state = life.shipper->state(life.held.front().position);
-    const bool unproved = faults_.sabotage == Sabotage::kAnswersUnproved &&
-                          life.snapshots->stats().taken > 0 &&
-                          life.held.front().position <= life.shipper->shipped().batches;
-    if (unproved && state == LogShipper::Wait::kNotYet) state = LogShipper::Wait::kDurable;
+    const LogShipper::Wait state = life.shipper->state(life.held.front().position);
     if (state == LogShipper::Wait::kNotYet) return;
     Life::Held held = std::move(life.held.front());
     life.held.pop_front();
