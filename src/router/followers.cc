@@ -84,6 +84,10 @@ Status forget_followers(MetaStore& meta, std::string_view index) {
   return forget(meta, followers_key(index));
 }
 
+Status forget_lease(MetaStore& meta, std::string_view index, const Hash128& shard) {
+  return forget(meta, lease_key(index, shard));
+}
+
 Status forget_leases(MetaStore& meta, std::string_view index) {
   KIN_TRY(const auto leases, meta.watch(leases_prefix(index), 0, SteadyTime{}));
   for (const MetaEntry& entry : leases.entries) {

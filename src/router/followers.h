@@ -47,7 +47,8 @@ Result<std::vector<Follower>> plan_followers(const ShardMap& map,
 
 // From then on no node makes or keeps copies of the shards of an index, but for their owners.
 Status forget_followers(MetaStore& meta, std::string_view index);
-// Removes the leases of shards that are dropped.
+// Removes the lease of a shard that is dropped, so that nobody takes it over, and those of an index.
+Status forget_lease(MetaStore& meta, std::string_view index, const Hash128& shard);
 Status forget_leases(MetaStore& meta, std::string_view index);
 
 // The bytes of docs/formats.md, "A router: the meta store, maps, moves and centroids".

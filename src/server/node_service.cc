@@ -35,7 +35,7 @@ Hash128 draw_identity() {
 
 // Of calls to etcd: a lease of five seconds must survive a member that does not answer.
 constexpr std::chrono::seconds kEtcdTime{2};
-constexpr std::chrono::seconds kWatchTime{2};
+constexpr std::chrono::seconds kWatchTime{2};  // so long a node may take longer to stop
 constexpr std::chrono::milliseconds kRetryTime{500};
 
 std::string address_of(const NodeOptions& options) {
@@ -52,9 +52,10 @@ Status check_leases(const NodeOptions& options) {
                  "--meta needs --log: copies of shards on other nodes follow the log"};
   const bool any = options.address == "0.0.0.0" || options.address == "::";
   if (options.reached_at.empty() && (options.port == 0 || any))
-    return Error{Code::kInvalidArgument,
-                 "--meta needs --address HOST:PORT, by which routers and other nodes reach this one, "
-                 "unless --listen says it"};
+    return Error{
+        Code::kInvalidArgument,
+        "--meta needs --address HOST:PORT, by which routers and other nodes reach this one, "
+        "unless --listen says it"};
   return Done{};
 }
 
@@ -159,9 +160,9 @@ Status NodeService::State::open_leased(NodeLogOptions log) {
   settings.access.timeout = kEtcdTime;
   auto opened = router::EtcdMetaStore::open(std::move(settings));
   if (!opened)
-    return Error{opened.error().code,
-                 fmt::format("{} (the node holds its leases there; see --meta)",
-                             opened.error().message)};
+    return Error{
+        opened.error().code,
+        fmt::format("{} (the node holds its leases there; see --meta)", opened.error().message)};
   etcd = std::move(*opened);
   KIN_TRY(leased, LeasedFolder::open(options.folder, {.meta = etcd.get(),
                                                       .address = address_of(options),
@@ -178,8 +179,8 @@ StepOutcome NodeService::State::follow() {
   const Status followed = leased->follow_rows(until);
   if (followed.ok()) return StepOutcome::worked();
   // While etcd is away, the copies report it.
-  const bool away = followed.error().code == Code::kUnavailable ||
-                    followed.error().code == Code::kCancelled;
+  const bool away =
+      followed.error().code == Code::kUnavailable || followed.error().code == Code::kCancelled;
   if (!away && options.on_problem) options.on_problem(followed.error());
   return StepOutcome::not_before(options.clock->steady_now() + kRetryTime);
 }
@@ -240,10 +241,10 @@ Status NodeService::stop() {
   state_->server->stop();
   state_->working->stop();
   if (state_->snapshots) state_->snapshots->stop();
-  if (state_->etcd) state_->etcd->stop();  // ends the calls that the threads wait for
   if (state_->following) state_->following->stop();
   if (state_->folder) state_->folder->on_work({});
   if (state_->shipping) state_->shipping->stop();
+  // With etcd: leases are given back.
   return state_->shards().close();
 }
 

@@ -58,7 +58,8 @@ struct RouterServiceOptions {
 class RouterService {
  public:
   // kInvalidArgument if the address is not a loopback address and token or TLS is missing, if an
-  // address of a node is not one, or if there are not enough nodes for the followers. Nodes need not be there yet; etcd must: kUnavailable.
+  // address of a node is not one, or if there are not enough nodes for the followers. Nodes
+  // need not be there yet; etcd must: kUnavailable.
   static Result<std::unique_ptr<RouterService>> start(RouterServiceOptions options);
   // As stop().
   ~RouterService();

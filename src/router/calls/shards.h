@@ -100,7 +100,8 @@ class Shards {
   // The newest map after shards did not answer: other processes may have taken them over. It is not
   // read more often than they may do so.
   KnownPointer after_silence(const KnownPointer& known);
-  // Whether the node has no such shard because another one has taken it over: then nothing was done.
+  // Whether the node has no such shard because another one has taken it over. Then nothing was
+  // done.
   bool has_left(const KnownPointer& known, std::uint32_t shard, const Error& error);
   // False if the shard knows a newer map than this one.
   bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
@@ -154,7 +155,7 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
                                 call_options(at, asks[i].shard, deadline)));
     }
     std::vector<std::size_t> again;
-    bool pause = false;
+    bool silent = false;
     for (std::size_t n = 0; n < open.size(); ++n) {
       const std::size_t i = open[n];
       Reply<Answer> reply = under_way[n].wait();
@@ -162,9 +163,9 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
         told[i].reply = reply.error();
         const bool may_help = reply.error().code == Code::kUnavailable ||
                               has_left(at, asks[i].shard, reply.error());
-        if (!may_help || is_over(deadline)) continue;
-        again.push_back(i);
-        pause = true;
+        if (!may_help) continue;
+        silent = true;
+        if (!is_over(deadline)) again.push_back(i);
       } else if (auto* answer = std::get_if<Answer>(&*reply)) {
         told[i].reply = std::move(*answer);
       } else if (++told[i].refused == 1 &&
@@ -176,8 +177,9 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
         told[i].map_changed = true;
       }
     }
-    if (pause) {
-      options_.clock->sleep_for(options_.pause);
+    // Where it is too late for these, later requests find the newest map.
+    if (silent) {
+      if (!again.empty()) options_.clock->sleep_for(options_.pause);
       at = after_silence(at);
     }
     open = std::move(again);

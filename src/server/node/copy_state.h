@@ -19,15 +19,15 @@ inline constexpr const char* kCopiesName = ".copies";
 struct CopyState {
   enum class Role : std::uint8_t {
     kMade = 1,     // the shard was made here, and has no log yet
-    kMissing = 2,  // the rows are to be restored from the log; what is in the folder is worth nothing
+    kMissing = 2,  // there are no rows, or worthless ones: they are restored from the log
     kCopy = 3,     // the rows are those of the log up to a position
     kOwner = 4     // the rows are those of the owner, as it left them
   };
   Role role = Role::kMissing;
   std::uint64_t holder = 0;  // router::LeaseHolder::holder; drawn when the copy is made
   bool made_here = false;    // by a request to make a shard of the index
-  // kOwner: the object of the log after which the rows were closed in order; nothing if they may have
-  // more than the log.
+  // kOwner: the object of the log after which the rows were closed in order; nothing if they may
+  // have more than the log.
   std::optional<router::LogPosition> clean = {};
   friend bool operator==(const CopyState&, const CopyState&) = default;
 };

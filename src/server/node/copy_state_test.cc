@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "base/file.h"
+#include "base/hash.h"
 
 namespace kin::server {
 namespace {

@@ -69,8 +69,7 @@ Result<std::unique_ptr<LeasedFolder>> LeasedFolder::open(const fs::path& data, C
   if (const Status locked = lock.lock(); !locked.ok())
     return Error{locked.error().code,
                  fmt::format("{}: another process uses this folder", data.string())};
-  std::unique_ptr<LeasedFolder> leased(
-      new LeasedFolder(folder, std::move(lock), std::move(node)));
+  std::unique_ptr<LeasedFolder> leased(new LeasedFolder(folder, std::move(lock), std::move(node)));
   KIN_RETURN_IF_ERROR(leased->load());
   KIN_RETURN_IF_ERROR(leased->find_lost());
   return leased;
@@ -163,9 +162,9 @@ Result<std::shared_ptr<router::ShardHost>> LeasedFolder::find(const std::string&
     return Error{Code::kNotFound,
                  fmt::format("the node has no shard of an index \"{}\" with this identity", index)};
   if (auto host = copy->host()) return host;
-  return Error{Code::kUnavailable,
-               fmt::format("the node's copy of a shard of \"{}\" is being opened or restored",
-                           index)};
+  return Error{
+      Code::kUnavailable,
+      fmt::format("the node's copy of a shard of \"{}\" is being opened or restored", index)};
 }
 
 Status LeasedFolder::hold(const std::shared_ptr<router::ShardHost>& host, SteadyTime deadline) {
@@ -239,9 +238,9 @@ Status LeasedFolder::drop(const std::string& index, const Hash128& shard) {
   if (!found) return Done{};
   const bool owns = found->copy->owns();
   if (!found->retired && !owns && !found->copy->is_spare())
-    return Error{Code::kUnavailable,
-                 fmt::format("the node does not know yet who owns a shard of \"{}\"; try again",
-                             index)};
+    return Error{
+        Code::kUnavailable,
+        fmt::format("the node does not know yet who owns a shard of \"{}\"; try again", index)};
   lost_.erase({index, shard});
   return retire(found->copy, owns);
 }

@@ -77,18 +77,17 @@ class LeasedFolder final : public NodeShards {
   // kUnavailable while calls use it: try again.
   Status retire(const CopyPointer& copy, bool with_log);
   Status reconcile();
-  Result<StepOutcome> for_each(
-      const std::function<Result<StepOutcome>(const CopyPointer&)>& work);
+  Result<StepOutcome> for_each(const std::function<Result<StepOutcome>(const CopyPointer&)>& work);
 
   Status await_owner(const ShardCopy& copy) const;
 
   const std::filesystem::path folder_;
   const File lock_;
   const CopyNode node_;
-  std::uint64_t revision_ = 0;  // of the thread that follows rows
+  std::uint64_t revision_ = 0;                     // of the thread that follows rows
   std::map<std::string, std::set<Hash128>> rows_;  // of that thread: listed copies, by index
-  std::mutex creating_;  // held while copies are made or removed; taken before mutex_
-  std::set<Name> lost_;  // of find_lost(): restored though no row says so
+  std::mutex creating_;       // held while copies are made or removed; taken before mutex_
+  std::set<Name> lost_;       // of find_lost(): restored though no row says so
   mutable std::mutex mutex_;  // guards what follows
   bool started_ = false;
   std::map<Name, Held> copies_;

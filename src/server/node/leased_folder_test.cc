@@ -65,7 +65,8 @@ class LeasedFolderTest : public testing::Test {
     const Hash128 shard = (*node.find("papers", {}))->identity();
     const router::AssignRequest owns{
         .owners = {{.partition = kPartition, .epoch = 1, .owned = true}}};
-    KIN_CHECK(eventually([&] { return ask(node, shard, owns).has_value(); }), "it owns a partition");
+    KIN_CHECK(eventually([&] { return ask(node, shard, owns).has_value(); }),
+              "it owns a partition");
     add(node, shard, "first");
     return shard;
   }
@@ -91,19 +92,19 @@ class LeasedFolderTest : public testing::Test {
     index::Entity entity;
     entity.id = search::doc_id(name);
     entity.key = name;
-    KIN_CHECK(eventually([&] {
-                const auto opened = ask(node, shard, router::OpenSession{});
-                if (!opened) return false;
-                return ask(node, shard,
-                           router::WriteRequest{
-                               .id = {.session = std::get<router::SessionOpened>(*opened).session,
-                                      .sequence = 1},
-                               .mutations = {index::PutEntity{.entity = entity,
-                                                              .partition = kPartition}},
-                               .partitions = {kPartition}})
-                    .has_value();
-              }),
-              "it is written");
+    KIN_CHECK(
+        eventually([&] {
+          const auto opened = ask(node, shard, router::OpenSession{});
+          if (!opened) return false;
+          return ask(node, shard,
+                     router::WriteRequest{
+                         .id = {.session = std::get<router::SessionOpened>(*opened).session,
+                                .sequence = 1},
+                         .mutations = {index::PutEntity{.entity = entity, .partition = kPartition}},
+                         .partitions = {kPartition}})
+              .has_value();
+        }),
+        "it is written");
   }
   bool has(LeasedFolder& node, const Hash128& shard, const std::string& name) {
     const auto reply = ask(
@@ -116,9 +117,8 @@ class LeasedFolderTest : public testing::Test {
   }
   // Has the node look at the rows, until it has such a copy.
   static bool becomes(LeasedFolder& node, const std::string& wanted) {
-    return eventually([&] {
-      return node.follow_rows(system_clock().steady_now()).ok() && role(node) == wanted;
-    });
+    return eventually(
+        [&] { return node.follow_rows(system_clock().steady_now()).ok() && role(node) == wanted; });
   }
 
   std::atomic<std::uint64_t> drawn_{0};
@@ -208,8 +208,8 @@ TEST_F(LeasedFolderTest, AFolderIsForOneProcessAndOneKindOfNode) {
   stop("one");
   EXPECT_EQ(NodeFolder::open(scratch_.path() / "one", system_clock(), {}).error().code,
             Code::kFailedPrecondition);
-  auto plain = NodeFolder::open(scratch_.path() / "plain", system_clock(),
-                                [] { return Hash128{.low = 1}; });
+  auto plain =
+      NodeFolder::open(scratch_.path() / "plain", system_clock(), [] { return Hash128{.low = 1}; });
   ASSERT_TRUE(plain.ok() && (*plain)->create(papers()).ok());
   plain->reset();
   EXPECT_EQ(open("plain").error().code, Code::kFailedPrecondition);

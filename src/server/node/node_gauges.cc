@@ -70,8 +70,8 @@ void add_log(const LogFigures& log, Gauges& gauges) {
              shipped.failures + log.snapshots.failures);
   gauges.add("kindred_log_deposed", "1 if another node has taken over the shard.",
              shipped.deposed ? 1.0 : 0.0);
-  gauges.add("kindred_log_snapshot_position",
-             "The log's object as of which there is a snapshot.", log.snapshots.position.number);
+  gauges.add("kindred_log_snapshot_position", "The log's object as of which there is a snapshot.",
+             log.snapshots.position.number);
   gauges.add("kindred_log_snapshot_bytes", "Bytes of the newest snapshot.", log.snapshots.bytes);
 }
 

@@ -24,10 +24,10 @@ struct LogFigures {
 
 // Of a node with leases.
 struct CopyFigures {
-  std::string_view role = {};  // router::name_of(Replica::Phase), or "restoring"
-  bool answers = false;        // as the owner
-  std::uint64_t term = 0;      // of the lease as it was seen last
-  std::uint64_t take_overs = 0;  // by this process
+  std::string_view role = {};        // router::name_of(Replica::Phase), or "restoring"
+  bool answers = false;              // as the owner
+  std::uint64_t term = 0;            // of the lease as it was seen last
+  std::uint64_t take_overs = 0;      // by this process
   router::LogPosition applied = {};  // the last object of the log that a follower applied
   // How old a follower's state may be; nothing if it does not follow.
   std::optional<std::chrono::milliseconds> behind = {};

@@ -47,8 +47,8 @@ ShardCopy::ShardCopy(const CopyNode& node, router::LoggedShard name, fs::path fo
     : node_(node),
       name_(std::move(name)),
       folder_(std::move(folder)),
-      objects_(cloud::objects_below(*node.log.objects,
-                                    router::log_prefix(name_.index, name_.identity))),
+      objects_(
+          cloud::objects_below(*node.log.objects, router::log_prefix(name_.index, name_.identity))),
       state_(state),
       settings_(std::move(settings)) {}
 
@@ -68,8 +68,8 @@ Result<std::unique_ptr<ShardCopy>> ShardCopy::make(const CopyNode& node, router:
   return copy;
 }
 
-Result<std::unique_ptr<ShardCopy>> ShardCopy::follow(const CopyNode& node,
-                                                     router::LoggedShard name, fs::path folder) {
+Result<std::unique_ptr<ShardCopy>> ShardCopy::follow(const CopyNode& node, router::LoggedShard name,
+                                                     fs::path folder) {
   const CopyState state{.role = Role::kMissing, .holder = node.draw().low};
   KIN_RETURN_IF_ERROR(write_copy_state(folder, state));
   return std::unique_ptr<ShardCopy>(
@@ -145,7 +145,8 @@ std::optional<Status> ShardCopy::hold(const router::ShardHost& host, SteadyTime 
   const std::uint64_t position = now->shipper.position();
   for (;;) {
     const Replica::Phase phase = now->replica->phase();
-    if (phase == Replica::Phase::kLost || now->shipper.is_deposed()) return Status(deposed);
+    const bool left = phase == Replica::Phase::kLost || phase == Replica::Phase::kLeft;
+    if (left || now->shipper.is_deposed()) return Status(deposed);
     // Before it owns the shard nothing is answered that depends on its rows, and a follower says
     // itself how old its state is.
     if (phase != Replica::Phase::kOwning || !node_.log.durable) return Status(Done{});
@@ -168,8 +169,8 @@ StepOutcome ShardCopy::after(std::chrono::nanoseconds time) const {
 
 void ShardCopy::say(const std::string& event) const {
   if (node_.on_event)
-    node_.on_event(fmt::format("{}, shard {}: {}", name_.index,
-                               router::identity_text(name_.identity), event));
+    node_.on_event(
+        fmt::format("{}, shard {}: {}", name_.index, router::identity_text(name_.identity), event));
 }
 
 // A problem that lasts is reported once.
@@ -187,8 +188,8 @@ StepOutcome ShardCopy::step_lease() {
   const auto now = life();
   if (!now) return after(kPause);
   const auto outcome = now->replica->step_lease();
-  const bool is_over = now->replica->lease().is_lost() ||
-                       now->replica->phase() == Replica::Phase::kLost;
+  const bool is_over =
+      now->replica->lease().is_lost() || now->replica->phase() == Replica::Phase::kLost;
   // The thread of the log may wait for the lease, or has to give the rows up.
   if (is_over || (outcome.ok() && outcome->did_work())) log_thread_->wake();
   if (is_over) return after(kPause);
@@ -291,28 +292,31 @@ Status ShardCopy::open_life() {
   options.clock = node_.clock;
   KIN_TRY(const router::LogEnd end, router::find_end(*objects_));
   if (state.role == Role::kOwner && (end.term == 0 || end.dropped))
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the log has nothing of it: was the index dropped, or is --log another "
-                             "one than before? (if the index was dropped, remove {})",
-                             folder_.string())};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("the log has nothing of it: was the index dropped, or is --log another "
+                    "one than before? (if the index was dropped, remove {})",
+                    folder_.string())};
   router::LogShipperOptions shipping = node_.log.shipper;
   shipping.clock = node_.clock;
   auto life = std::make_shared<Life>(*objects_, shipping);
   const bool is_copy = state.role == Role::kCopy;
   life->shipper.set_copy(is_copy);
-  KIN_TRY(life->host,
-          router::ShardHost::open(folder_ / search::kShardName, std::move(options), name_.identity,
-                                  {.truth = life->shipper.observer(router::LogStore::kTruth),
-                                   .directory =
-                                       life->shipper.observer(router::LogStore::kDirectory),
-                                   .is_copy = is_copy}));
-  make_replica(*life, end.seal ? std::max(end.term, end.seal->next_term) : end.term);
+  // From now on the rows may have more than the log.
+  if (state.clean) KIN_RETURN_IF_ERROR(keep(state.role));
+  KIN_TRY(life->host, router::ShardHost::open(
+                          folder_ / search::kShardName, std::move(options), name_.identity,
+                          {.truth = life->shipper.observer(router::LogStore::kTruth),
+                           .directory = life->shipper.observer(router::LogStore::kDirectory),
+                           .is_copy = is_copy}));
+  make_replica(*life, end.seal ? std::max(end.term, end.seal->next_term) : end.term, state.clean);
   const std::lock_guard lock(mutex_);
   life_ = std::move(life);
   return Done{};
 }
 
-void ShardCopy::make_replica(Life& life, std::uint64_t last_term) {
+void ShardCopy::make_replica(Life& life, std::uint64_t last_term,
+                             const std::optional<router::LogPosition>& clean) {
   const CopyState state = this->state();
   router::LeaseOptions lease = node_.lease;
   lease.clock = node_.clock;
@@ -323,6 +327,7 @@ void ShardCopy::make_replica(Life& life, std::uint64_t last_term) {
                              .identity = name_.identity,
                              .self = {.holder = state.holder, .address = node_.address},
                              .was_owner = state.role != Role::kCopy,
+                             .clean = clean,
                              .keep_owner = [this, &life] { return become_owner(life); },
                              .lease = lease});
   life.host->ask_standing([replica = life.replica.get()] { return replica->standing(); });
@@ -348,9 +353,10 @@ Status ShardCopy::become_owner(const Life& life) {
   return Done{};
 }
 
-Status ShardCopy::keep(Role role) {
+Status ShardCopy::keep(Role role, const std::optional<router::LogPosition>& clean) {
   CopyState next = state();
   next.role = role;
+  next.clean = clean;
   KIN_RETURN_IF_ERROR(write_copy_state(folder_, next));
   const std::lock_guard lock(mutex_);
   state_ = next;
@@ -411,10 +417,9 @@ Status ShardCopy::remove_log() {
 Status ShardCopy::close() {
   const auto now = life();
   if (!now) return Done{};
-  const bool owns = now->replica->phase() == Replica::Phase::kOwning;
   KIN_RETURN_IF_ERROR(now->host->close());
   // What cannot be shipped now is in the folder, and in the snapshot after the next start.
-  if (owns) [[maybe_unused]] const auto last = now->shipper.finish();
+  if (const auto last = now->replica->hand_over()) KIN_RETURN_IF_ERROR(keep(Role::kOwner, last));
   const std::lock_guard lock(mutex_);
   life_.reset();
   return Done{};

@@ -36,13 +36,13 @@ struct CopyNode {
   Clock* clock = &system_clock();
   std::function<Hash128()> draw = {};  // never the same twice, on any node
   router::LeaseOptions lease = {};
-  std::function<void(const Error&)> on_problem = {};     // called on any thread
+  std::function<void(const Error&)> on_problem = {};      // called on any thread
   std::function<void(const std::string&)> on_event = {};  // a take-over, for people
 };
 
-// Has two threads between start() and stop(): one for its lease, and one that restores the rows from
-// the log, follows it, takes the shard over and ships. A copy that another one took over gives its
-// rows up and begins again as a follower. Thread-safe, but for start(), stop() and close().
+// Has two threads between start() and stop(): one for its lease, and one that restores the rows
+// from the log, follows it, takes the shard over and ships. A copy that another one took over gives
+// its rows up and begins again as a follower. Thread-safe, but for start(), stop() and close().
 class ShardCopy {
  public:
   // A new shard, whose first owner this is. `folder` is missing or empty.
@@ -81,7 +81,8 @@ class ShardCopy {
   bool release();
   // After release(): removes the log of the shard, of which this copy was the owner.
   Status remove_log();
-  // After stop(), when no call is running: closes the files, and ships the rest of the log.
+  // After stop(), when no call is running: closes the files, ships the rest of the log, and gives
+  // the lease back.
   Status close();
 
  private:
@@ -101,9 +102,11 @@ class ShardCopy {
   Result<bool> belongs_to_another();
   Result<bool> restore();
   Status open_life();
-  void make_replica(Life& life, std::uint64_t last_term);
+  // `clean` is that of the folder before it was opened (router::ReplicaOptions).
+  void make_replica(Life& life, std::uint64_t last_term,
+                    const std::optional<router::LogPosition>& clean);
   Status become_owner(const Life& life);
-  Status keep(Role role);
+  Status keep(Role role, const std::optional<router::LogPosition>& clean = {});
   void report(const Error& error);
   void say(const std::string& event) const;
   StepOutcome after(std::chrono::nanoseconds time) const;

@@ -199,12 +199,9 @@ Status RoutedIndexes::finish_drop(const std::string& name) {
   KIN_TRY(const auto mark, meta_.get(dropped_key(name)));
   if (!mark) return Done{};
   KIN_TRY(const router::ShardMap map, router::decode_shard_map(mark->bytes));
-  // First, so that nobody takes over what is dropped.
+  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard)
+    KIN_RETURN_IF_ERROR(drop_shard(map, shard));
   KIN_RETURN_IF_ERROR(router::forget_followers(meta_, name));
-  for (std::uint32_t shard = 0; shard < map.shards.size(); ++shard) {
-    KIN_TRY(const std::string owner, owner_of(map, shard));
-    KIN_RETURN_IF_ERROR(drop_shard(owner, name, map.identity_of(shard)));
-  }
   KIN_RETURN_IF_ERROR(router::forget_leases(meta_, name));
   // Before there can be another index of the name, whose partitions they would move.
   KIN_RETURN_IF_ERROR(router::forget_moves(meta_, name));
@@ -221,15 +218,17 @@ Result<std::string> RoutedIndexes::owner_of(const router::ShardMap& map, std::ui
   return lease.address;
 }
 
-Status RoutedIndexes::drop_shard(const std::string& address, const std::string& name,
-                                 const Hash128& shard) {
-  KIN_TRY(const auto node, connection(address));
+// If its node is gone, a follower takes the shard over and drops it.
+Status RoutedIndexes::drop_shard(const router::ShardMap& map, std::uint32_t shard) {
   Clock& clock = *options_.routing.clock;
   const SteadyTime end = clock.steady_now() + options_.routing.timeout;
   for (;;) {
-    const Status dropped = node->drop_index(name, shard);
-    const bool may_help = !dropped.ok() && dropped.error().code == Code::kUnavailable;
-    if (!may_help || clock.steady_now() >= end) return dropped;
+    KIN_TRY(const std::string owner, owner_of(map, shard));
+    KIN_TRY(const auto node, connection(owner));
+    const Status dropped = node->drop_index(map.index, map.identity_of(shard));
+    // Without its lease nobody takes it over any more.
+    if (dropped.ok()) return router::forget_lease(meta_, map.index, map.identity_of(shard));
+    if (dropped.error().code != Code::kUnavailable || clock.steady_now() >= end) return dropped;
     clock.sleep_for(kPause);
   }
 }

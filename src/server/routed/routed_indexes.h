@@ -89,7 +89,8 @@ class RoutedIndexes {
   Result<std::string> owner_of(const router::ShardMap& map, std::uint32_t shard);
   // Removes the shards of an index that has no map any more.
   Status finish_drop(const std::string& name);
-  Status drop_shard(const std::string& address, const std::string& name, const Hash128& shard);
+  // Where it is owned now.
+  Status drop_shard(const router::ShardMap& map, std::uint32_t shard);
 
   // An index, and which of those that have had its name.
   struct Opened {
