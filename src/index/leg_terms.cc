@@ -48,7 +48,7 @@ Result<std::optional<PlannedQuery>> LegTerms::plan(const TextLeg& leg) const {
   if (needs_dictionary(query)) return std::optional<PlannedQuery>();
   auto analyzer = analyzers_->borrow();
   // Planned over no segments: the same terms, each in no document.
-  PlannedQuery planned = plan_query(query, {.options = &options_}, *analyzer);
+  PlannedQuery planned = plan_query(query, {.options = &options_, .segments = {}}, *analyzer);
   analyzers_->give_back(std::move(analyzer));
   return std::optional(std::move(planned));
 }

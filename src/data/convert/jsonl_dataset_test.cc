@@ -188,7 +188,7 @@ TEST(JsonlDataset, RefusesARecordThatIsTooLongAndSaysHowLongItIs) {
   const std::string path =
       folder.write("a.jsonl", "{\"text\":\"a\"}\n" + long_line + "\n{\"text\":\"b\"}\n");
   auto inputs = find_inputs(std::vector{path}, folder.path("")).value();
-  auto dataset = Dataset::open(std::move(inputs), {.longest_record = 2 << 20}).value();
+  auto dataset = Dataset::open(std::move(inputs), {.temporary_folder = {}, .longest_record = 2 << 20}).value();
   const auto seen = scan_all(*dataset, {.columns = {"text"}});
   ASSERT_FALSE(seen.ok());
   EXPECT_EQ(seen.error().code, Code::kResourceExhausted);

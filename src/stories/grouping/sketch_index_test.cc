@@ -59,7 +59,7 @@ TEST(SketchIndex, FindsAmongManyThatComeAndGo) {
   for (std::uint64_t i = 0; i < kCount; ++i) {
     const auto match = index.best(sketches[i], 0.9);
     EXPECT_EQ(match.has_value(), i % 3 != 1) << i;
-    if (match) EXPECT_EQ(match->item, ItemId{i});
+    EXPECT_EQ(match ? match->item : ItemId{i}, ItemId{i});
     EXPECT_EQ(index.find(ItemId{i}).has_value(), i % 3 != 1);
   }
 }

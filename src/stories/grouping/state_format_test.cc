@@ -53,7 +53,11 @@ TEST(StateFormat, IsTheSameForEver) {
   member.features.placed = {{9, TermId{0}}};
   Story story{.id = StoryId{2}, .representative = ItemId{7}, .first = 100, .last = 100};
   story.add(member);
-  Profile profile{.terms = {{TermId{0}, kTitleCount, 1}}, .members = 1, .length = 2, .parts = 3};
+  Profile profile{.terms = {{TermId{0}, kTitleCount, 1}},
+                  .members = 1,
+                  .length = 2,
+                  .parts = 3,
+                  .meaning = {}};
   profile.meaning.add(member.features.meaning);
   state.stories = {{story, profile}};
   state.signatures = {{ItemId{7}, {1, 2, 3}}};
