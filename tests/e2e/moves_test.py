@@ -222,9 +222,11 @@ class Kills:
             self.left -= 1
             self.next = self.moves.done + self.draw.uniform(0, 2 * self.every)
 
-    def end(self):
-        if self.down:
-            self.down.start()
+    def rest(self):
+        """The kills that are left, though no further move is done."""
+        self.next = min(self.next, self.moves.done)
+        self.step()
+        return not self.left and not self.down
 
 
 def percentile(times, share):
@@ -352,8 +354,7 @@ def main():
             world.phase = "kills"
             killing = Kills([*nodes, extra, *routers], moves, kills, max(1, (count - moves.done) / max(1, kills)), draw)
             moves.until(count, killing.step)
-            wait_until("the last one is killed", lambda: killing.step() or (not killing.left and not killing.down))
-            killing.end()
+            wait_until("the last one is killed and back", killing.rest)
             moves.settle()
             wait_until("the router reaches all nodes", lambda: reaches_all(routers[0]))
             world.phase = "drain"

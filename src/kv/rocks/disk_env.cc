@@ -5,6 +5,8 @@
 #include <rocksdb/system_clock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <utility>
 
 namespace kin::kv {
@@ -260,15 +262,75 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   Disk& disk_;
 };
 
-// Per thread, because RocksDB deletes the table of
-// a failed ingestion on the thread that ingests.
+// Per thread, because RocksDB deletes the table of a failed ingestion on the thread that ingests.
 thread_local bool keep_tables = false;
 
-// Makes up for two gaps in how RocksDB 7.8 orders its changes to a folder.
+class LogFile;
+
+// The log that a database writes to.
+struct NewestLog {
+  std::mutex mutex;
+  LogFile* file = nullptr;  // null: none yet, or RocksDB has closed it
+};
+
+// A log that is synced before the next one is made. RocksDB 7.8 does that later, on whatever thread
+// is first, a writer's or a flush's. If it fails, the other thread tries it again and stops the
+// process by an assertion; and until then a power cut may lose the end of a log and keep changes
+// that came after it.
+class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  LogFile(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<NewestLog> newest)
+      : FSWritableFileOwnerWrapper(std::move(file)), newest_(std::move(newest)) {
+    const std::lock_guard lock(newest_->mutex);
+    newest_->file = this;
+  }
+  ~LogFile() override {
+    const std::lock_guard lock(newest_->mutex);
+    if (newest_->file == this) newest_->file = nullptr;
+  }
+
+  IOStatus Append(const Slice& bytes, const IOOptions& options, IODebugContext* debug) override {
+    synced_ = false;
+    return FSWritableFileWrapper::Append(bytes, options, debug);
+  }
+  IOStatus Append(const Slice& bytes, const IOOptions& options,
+                  const rocksdb::DataVerificationInfo& sums, IODebugContext* debug) override {
+    synced_ = false;
+    return FSWritableFileWrapper::Append(bytes, options, sums, debug);
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    return synced_ ? IOStatus::OK() : FSWritableFileWrapper::Sync(options, debug);
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return synced_ ? IOStatus::OK() : FSWritableFileWrapper::Fsync(options, debug);
+  }
+  // Nothing is appended meanwhile: writers wait until the next log is there.
+  IOStatus sync_at_end(const IOOptions& options, IODebugContext* debug) {
+    IOStatus synced = FSWritableFileWrapper::Sync(options, debug);
+    synced_ = synced.ok();
+    return synced;
+  }
+
+ private:
+  std::shared_ptr<NewestLog> newest_;
+  std::atomic<bool> synced_ = false;  // by sync_at_end(), all of it
+};
+
+// Makes up for gaps in how RocksDB 7.8 orders its changes to a folder, and treats failures.
 class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   using rocksdb::FileSystemWrapper::FileSystemWrapper;
   const char* Name() const override { return "kindred"; }
+
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* result,
+                           IODebugContext* debug) override {
+    if (!path.ends_with(".log")) return target()->NewWritableFile(path, options, result, debug);
+    IOStatus made = sync_newest_log(options.io_options, debug);
+    if (made.ok()) made = target()->NewWritableFile(path, options, result, debug);
+    if (made.ok()) *result = std::make_unique<LogFile>(std::move(*result), newest_log_);
+    return made;
+  }
 
   IOStatus DeleteFile(const std::string& path, const IOOptions& options,
                       IODebugContext* debug) override {
@@ -290,6 +352,14 @@ class CarefulFileSystem final : public rocksdb::FileSystemWrapper {
     }
     return target()->RenameFile(from, to, options, debug);
   }
+
+ private:
+  IOStatus sync_newest_log(const IOOptions& options, IODebugContext* debug) {
+    const std::lock_guard lock(newest_log_->mutex);
+    return newest_log_->file ? newest_log_->file->sync_at_end(options, debug) : IOStatus::OK();
+  }
+
+  std::shared_ptr<NewestLog> newest_log_ = std::make_shared<NewestLog>();
 };
 
 class SleepClock final : public rocksdb::SystemClockWrapper {

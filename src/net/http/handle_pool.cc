@@ -1,5 +1,7 @@
 #include "net/http/handle_pool.h"
 
+#include <curl/curl.h>
+
 #include "base/check.h"
 #include "net/http/handle.h"
 
@@ -43,6 +45,14 @@ std::unique_ptr<Handle> last_of(std::vector<std::unique_ptr<Handle>>& handles) {
 }
 
 }  // namespace
+
+static_assert(sizeof(Handle::message) >= CURL_ERROR_SIZE);
+
+Handle::Handle() : easy(curl_easy_init()) {}
+
+Handle::~Handle() {
+  curl_easy_cleanup(easy);
+}
 
 void Handle::set_header_lines() {
   fields.clear();

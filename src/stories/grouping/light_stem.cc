@@ -15,7 +15,7 @@ bool has_vowel(std::string_view word) {
 }
 
 void drop(std::string& word, std::size_t count) {
-  word.resize(word.size() - count);
+  word.erase(word.size() - count);
 }
 
 void drop_plural(std::string& word) {
