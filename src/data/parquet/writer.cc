@@ -285,14 +285,16 @@ std::optional<std::uint64_t> rows_at_a_time(const ParquetFile& file) {
   return std::max<std::uint64_t>(kVectorBytes / row_bytes, 1);
 }
 
+// The memory of a thread of DuckDB that converts long rows: a row group as it is read, as vectors
+// and as text.
+std::uint64_t long_rows_bytes(const ParquetFile& file) {
+  constexpr std::uint64_t kGroupBytes = 8 << 20;
+  constexpr std::uint64_t kCopies = 5;
+  return kCopies * std::max(kGroupBytes, longest_likely_row(file));
+}
+
 std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
-  std::uint64_t thread = file.thread_bytes;
-  if (long_rows) {
-    // A row group as it is read, as vectors and as text.
-    constexpr std::uint64_t kGroupBytes = 8 << 20;
-    constexpr std::uint64_t kCopies = 5;
-    thread = kCopies * std::max(kGroupBytes, longest_likely_row(file));
-  }
+  const std::uint64_t thread = long_rows ? long_rows_bytes(file) : file.thread_bytes;
   return kDuckDbBytes + duckdb_thread_need(thread) + kDuckDbLeastHeldBack;
 }
 
@@ -316,6 +318,8 @@ Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile>
     Input input{path, {Format::kParquet, Compression::kNone}, 0, files[i].shown_as};
     KIN_TRY(ParquetFile file, read_parquet_footer(input, request.options.temporary_folder));
     file.first_row = rows;
+    if (how.format.row_group_rows)
+      file.thread_bytes = std::max(file.thread_bytes, long_rows_bytes(files[i]));
     rows += file.rows;
     edited.push_back(std::move(file));
   }

@@ -107,6 +107,8 @@ def cases_once_broken():
         Case(8, ["kilobytes.parquet"], "out.parquet", default, 128, 2),
         # Three rows, one of which has nearly all the bytes.
         Case(9145329, ["lines0.parquet"], "out.jsonl.zst", default, 128, 2),
+        # Rows of 40 MB that two threads of DuckDB converted at a time.
+        Case(4365542, ["few0.parquet", "short1.parquet", "lines2.parquet"], "out.jsonl", ["--by", "exact,minhash,simhash"], 128, 2),
     ]
 
 
