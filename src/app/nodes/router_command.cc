@@ -101,8 +101,9 @@ Result<int> run_router(const RouterArguments& arguments, const CLI::App& verb) {
     return wrong_usage(service.error(), verb);
   if (!service) return service.error();
   KIN_RETURN_IF_ERROR(print(fmt::format(
-      "The router is at {}, with {} nodes\n{}: {}. Press Ctrl-C to stop.\n", (*service)->url(),
-      arguments.nodes.size(), arguments.meta.meta.empty() ? "Data folder" : "Maps",
+      "The router is at {}, with {} node{}\n{}: {}. Press Ctrl-C to stop.\n", (*service)->url(),
+      arguments.nodes.size(), arguments.nodes.size() == 1 ? "" : "s",
+      arguments.meta.meta.empty() ? "Data folder" : "Maps",
       arguments.meta.meta.empty() ? arguments.data : arguments.meta.meta)));
   KIN_RETURN_IF_ERROR(write_port(arguments.listen, (*service)->port()));
   wait_for_signal(stop);
