@@ -1,6 +1,7 @@
 #include "router/calls/places.h"
 
 #include <map>
+#include <optional>
 #include <unordered_set>
 
 namespace kin::router {
@@ -11,6 +12,13 @@ std::vector<Claim>& items(ClaimRequest& request) {
 }
 std::vector<Locate>& items(LocateRequest& request) {
   return request.entities;
+}
+
+// A place that nobody has to be asked about. Without centroids entities are placed by their ids.
+std::optional<index::PartitionId> place_of(const Shards& shards, const Known& known,
+                                           const DocId& id) {
+  if (!known.map.centroids) return known.map.home_of(id);
+  return shards.place(id);
 }
 
 // Asks the owners of the home partitions. `all` has every id once.
@@ -50,7 +58,7 @@ PlacesFound locate(Shards& shards, const KnownPointer& known, std::span<const Do
   std::vector<Locate> unknown;
   std::unordered_set<DocId> asked;
   for (const DocId& id : ids) {
-    if (const auto place = shards.place(id))
+    if (const auto place = place_of(shards, *known, id))
       found.places.emplace(id, *place);
     else if (asked.insert(id).second)
       unknown.push_back({.id = id, .home = known->map.home_of(id)});
@@ -65,7 +73,7 @@ PlacesFound claim(Shards& shards, const KnownPointer& known, std::span<const Wan
   std::vector<Claim> unknown;
   std::unordered_set<DocId> asked;
   for (const Wanted& one : wanted) {
-    if (const auto place = shards.place(one.id))
+    if (const auto place = place_of(shards, *known, one.id))
       found.places.emplace(one.id, *place);
     else if (asked.insert(one.id).second)
       unknown.push_back(
