@@ -276,11 +276,17 @@ Error without_spool(Error error, const std::filesystem::path& spool) {
           "that by other means)"};
 }
 
-std::uint64_t row_group_rows(const TextWritten& written) {
+// Row groups of about kGroupBytes. DuckDB holds several copies of the values of one, so where the
+// records are longer than on average, bytes end it before its rows do.
+std::string group_options(const ConvertRequest& request, const TextWritten& written) {
   constexpr std::uint64_t kGroupBytes = 24 << 20;
   const std::uint64_t row_bytes =
       std::max<std::uint64_t>(written.bytes / std::max<std::uint64_t>(written.records, 1), 1);
-  return std::clamp<std::uint64_t>(kGroupBytes / row_bytes, 2048, 122'880);
+  const auto rows = std::clamp<std::uint64_t>(kGroupBytes / row_bytes, 2048, 122'880);
+  std::string options = copy_options(request.how.format, "snappy", rows);
+  if (!request.how.format.row_group_rows)
+    options += fmt::format(", ROW_GROUP_SIZE_BYTES {}", kGroupBytes);
+  return options;
 }
 
 Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
@@ -290,8 +296,7 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
   KIN_TRY(const TextWritten written,
           write_encoded(request, spool, {.header = {}, .encoder = spool_encoder(request, plan)}));
   const auto copied =
-      copy_parts({.parts = {{select_spooled(spool, written, plan),
-                             copy_options(request.how.format, "snappy", row_group_rows(written))}},
+      copy_parts({.parts = {{select_spooled(spool, written, plan), group_options(request, written)}},
                   .hook = {},
                   .type = request.type,
                   .path = request.path,

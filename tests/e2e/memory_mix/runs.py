@@ -109,6 +109,8 @@ def cases_once_broken():
         Case(9145329, ["lines0.parquet"], "out.jsonl.zst", default, 128, 2),
         # Rows of 40 MB that two threads of DuckDB converted at a time.
         Case(4365542, ["few0.parquet", "short1.parquet", "lines2.parquet"], "out.jsonl", ["--by", "exact,minhash,simhash"], 128, 2),
+        # Row groups by the average length of a record, where most long records are in one file.
+        Case(7000008, ["few0.jsonl.zst", "short1.parquet", "tiny2.jsonl"], "out.parquet", ["--by", "exact,minhash,chunk", "--tag", "t_"], 128, 8),
     ]
 
 
