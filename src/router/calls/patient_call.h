@@ -78,10 +78,9 @@ class PatientCall {
     return kIsRead<Asked> && patience_.staleness != nullptr && patience_.staleness->most;
   }
   SteadyTime now() const { return patience_.clock->steady_now(); }
+  // Its call ends at its deadline by itself.
   SteadyTime owner_until() const {
-    const SteadyTime other = copy_ ? now() + kTurn : ask_at_;
-    // Its call ends at its deadline by itself.
-    return std::min({other, look_at_, how_.deadline});
+    return std::min(copy_ ? now() + kTurn : ask_at_, look_at_);
   }
 
   // Takes the answer of the follower that was asked, or asks the next one when it is time.

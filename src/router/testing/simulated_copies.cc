@@ -50,6 +50,13 @@ std::optional<std::string> SimulatedCopies::await_owners() {
   return {};
 }
 
+std::vector<Follower> SimulatedCopies::followers() const {
+  std::vector<Follower> all;
+  for (const SimulatedReplica* one : replicas_)
+    all.push_back({.shard = one->shard(), .address = one->name()});
+  return all;
+}
+
 std::string SimulatedCopies::state() const {
   std::string all;
   for (const SimulatedReplica* one : replicas_) all += "; " + one->state();
