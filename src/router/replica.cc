@@ -42,7 +42,7 @@ Result<StepOutcome> Replica::step_lease() {
   const bool takes =
       options_.was_owner ? !others && is_built_.load() : seen.has_value() && may_lead();
   if (options_.was_owner && others) return lose();
-  if (!takes) return StepOutcome::not_before(now() + options_.lease.renew);
+  if (!takes) return StepOutcome::not_before(now() + options_.lease.look);
   KIN_TRY([[maybe_unused]] const bool taken, lease_.take());
   return StepOutcome::worked();
 }

@@ -21,6 +21,7 @@ void SimulatedCopies::make(const std::string& shard, const index::ShardOptions& 
         .lease = {.length = milliseconds{600},
                   .margin = milliseconds{150},
                   .renew = milliseconds{150},
+                  .look = milliseconds{60},
                   .pause = milliseconds{50}},
         .objects = objects,
         .taken_over = [this] { ++report_.taken_over; }};
