@@ -10,6 +10,7 @@ over, and goes on; the others are killed. A node that was killed is sometimes ba
 With "folder" the log is in a folder. KILL_SEED draws other moments. s3rver shows an object while it is written, as S3 does not, so
 an owner that is stopped in the middle of one can hold the take-over up until the server gives the request up.
 """
+import importlib.util
 import os
 import pathlib
 import random
@@ -26,6 +27,7 @@ from nodes_test import PATIENCE, TOKEN, Process, ask, must, wait_until
 from routers_test import Etcd, free_ports
 from watch_test import get, samples
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INDEXES = "/api/v1/indexes"
 NODES = 4
 WRITERS = 3
@@ -178,6 +180,18 @@ class Failovers:
         wait_until("every shard has an owner and a follower", lambda: is_whole(self.nodes))
 
 
+def check_alerts(nodes, routers):
+    """The metrics of docs/alerts.yml are those of nodes and routers."""
+    spec = importlib.util.spec_from_file_location("check_alerts", ROOT / "tools/check_alerts.py")
+    checker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(checker)
+    exposed = set()
+    for metrics in [*(node.metrics() for node in nodes), *(samples(get(router.port, "/metrics")[1]) for router in routers)]:
+        exposed.update(re.sub("_(count|bucket|sum)$", "", name.split("{")[0]) for name in metrics)
+    faults = list(checker.faults_of(checker.expressions(ROOT), exposed))
+    assert faults == [], faults
+
+
 def check_usage(kindred, scratch):
     node = ["node", "--data", scratch / "none", "--listen", "127.0.0.1:7999"]
     router = ["router", "--listen", "127.0.0.1:0", "--node", "127.0.0.1:1", "--followers", "1"]
@@ -253,6 +267,7 @@ def run(kindred, scratch, server, log, etcd, wanted, seed, servers, worlds, work
     workers.clear()
     taken_over = total(nodes, "kindred_copy_take_overs")
     kept, compared = check_answers(kindred, scratch, routers[0], world)
+    check_alerts(nodes, routers)
     check_verb(kindred, routers[0], nodes, scratch)
     check_dropped(routers[1], nodes, server if str(log).startswith("s3://") else None)
     codes = [one.stop() for one in [*routers, *nodes]]
