@@ -42,10 +42,10 @@ struct ReplicaOptions {
   std::chrono::nanoseconds poll = std::chrono::milliseconds{200};  // of a follower, for the log
 };
 
-// Followers answer reads that older states may answer. A state is old by the time since the follower
-// last saw the end of the log, also while it takes over: with replies that wait for the log it has
-// everything that was acknowledged until then. What the owner acknowledged without that and did not
-// ship, no follower has.
+// Followers answer reads that older states may answer. A state is old by the time since the
+// follower last saw the end of the log, also while it takes over: with replies that wait for the
+// log it has everything that was acknowledged until then. What the owner acknowledged without that
+// and did not ship, no follower has.
 //
 // What a take-over does, each step of which may be repeated, also by another copy in a later term:
 // the lease is swapped to the next term; the old term of the log is sealed and applied to its end;

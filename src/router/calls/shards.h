@@ -134,8 +134,8 @@ class Shards {
   mutable std::mutex mutex_;  // guards what follows
   KnownPointer known_;
   KnownCopiesPointer copies_;
-  // Shards, by Known::name_of(), that kept silent while a follower answered: until then followers are
-  // asked at once.
+  // Shards, by Known::name_of(), that kept silent while a follower answered: until then followers
+  // are asked at once.
   std::unordered_map<std::string, SteadyTime> silent_until_;
   std::unordered_map<DocId, index::PartitionId> places_;
   std::uint64_t next_age_ = 0;

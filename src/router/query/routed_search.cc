@@ -277,8 +277,9 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
     places.push_back(i);
   }
   if (rest.empty()) return true;
-  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show, {deadline_, options_.staleness},
-                               statistics_ ? &*statistics_ : nullptr));
+  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show,
+                                {deadline_, options_.staleness},
+                                statistics_ ? &*statistics_ : nullptr));
   if (!more) return false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     hits.shown.documents[places[i]] = std::move(more->documents[i]);
