@@ -2,6 +2,7 @@
 """Nodes that own shards are killed or stopped for a while, and others take their shards over: two routers over etcd, four nodes
 with a log in S3 and one follower for each shard, while documents are written, changed, deleted and searched. Nothing
 acknowledged is lost, nothing deleted is back, nothing is found twice, and the answers at the end are those of one local index.
+Meanwhile followers answer searches, from states that are as old as the answers say. How long writes and searches wait is printed.
 
 usage: failover_test.py KINDRED [FAILOVERS [folder]]
 
