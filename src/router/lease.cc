@@ -40,7 +40,7 @@ Result<StepOutcome> Lease::renew() {
 
 Result<StepOutcome> Lease::look() {
   KIN_RETURN_IF_ERROR(read());
-  next_ = now() + options_.renew;
+  next_ = now() + options_.look;
   if (seen_) {
     // Not later than the moment from which on the lease may be taken.
     const SteadyTime free = *first_seen_ + options_.length + options_.margin;

@@ -43,7 +43,10 @@ struct LeaseOptions {
   // Others wait this much longer. While one clock measures `length`, another may not measure more
   // than length + margin.
   std::chrono::nanoseconds margin = std::chrono::seconds{1};
-  std::chrono::nanoseconds renew = std::chrono::seconds{1};        // time between renewals
+  std::chrono::nanoseconds renew = std::chrono::seconds{1};  // time between renewals
+  // Time between looks of those who do not have it. A renewal that is seen late is waited for that
+  // much longer.
+  std::chrono::nanoseconds look = std::chrono::milliseconds{250};
   std::chrono::nanoseconds pause = std::chrono::milliseconds{200};  // after a call failed
   // Terms that are taken are above this one, also if the meta store knows no lease: that of a log
   // which is older than the lease.

@@ -42,7 +42,7 @@ Result<StepOutcome> Replica::step_lease() {
   const bool takes =
       options_.was_owner ? !others && is_built_.load() : seen.has_value() && may_lead();
   if (options_.was_owner && others) return lose();
-  if (!takes) return StepOutcome::not_before(now() + options_.lease.renew);
+  if (!takes) return StepOutcome::not_before(now() + options_.lease.look);
   KIN_TRY([[maybe_unused]] const bool taken, lease_.take());
   return StepOutcome::worked();
 }
@@ -101,6 +101,7 @@ Result<StepOutcome> Replica::start() {
       if (object.kind == LogObject::Kind::kSeal) --position.number;
     }
     reader_.emplace(objects_, position);
+    first_term_ = position.term;
     phase_ = Phase::kFollowing;
     return StepOutcome::worked();
   }
@@ -120,12 +121,26 @@ Result<StepOutcome> Replica::follow() {
   if (read == Read::kApplied) return StepOutcome::worked();
   complete_at_ = asked;
   is_complete_ = true;
-  if (read == Read::kAtEnd) {
-    // Everything that was in the log when it was asked is here.
-    current_at_ = asked;
-    is_current_ = true;
-  }
+  if (read == Read::kAtEnd) saw_end(asked);
   return StepOutcome::not_before(now() + options_.poll);
+}
+
+// Everything that was in the log when it was asked is here.
+void Replica::saw_end(SteadyTime asked) {
+  if (!is_proved()) return;
+  current_at_ = asked;
+  is_current_ = true;
+}
+
+// A copy may have been restored from a snapshot of a term that began without a base, and the
+// snapshot may come too late: then its state is given up, though nobody acknowledged it. Not so if
+// nobody had sealed the term when the snapshot was there, because whoever seals it later finds the
+// snapshot. Terms of the log are sealed by those who have taken later leases.
+bool Replica::is_proved() {
+  const std::uint64_t lease = lease_.term();  // read since the snapshot was
+  const std::uint64_t term = reader_->position().term;
+  is_proved_ = is_proved_ || term > first_term_ || (lease != 0 && lease <= term);
+  return is_proved_;
 }
 
 Result<Replica::Read> Replica::read_on() {
@@ -184,8 +199,10 @@ Result<StepOutcome> Replica::seal() {
   term_ = lease_.term();
   writer_ = writer_of(options_.self, term_);
   if (reader_) {
+    const SteadyTime asked = now();
     KIN_TRY(const Read read, read_on());
     if (read == Read::kApplied) return StepOutcome::worked();
+    if (read == Read::kAtEnd) saw_end(asked);
   }
   if (!is_sealed_) {
     KIN_TRY(const bool ours, seal_log());
@@ -260,6 +277,11 @@ Result<StepOutcome> Replica::begin_term() {
   return StepOutcome::worked();
 }
 
+Standing Replica::as_follower() const {
+  return {.role = Standing::Role::kFollower,
+          .behind = std::chrono::ceil<milliseconds>(now() - current_at_.load())};
+}
+
 Standing Replica::standing() const {
   using Role = Standing::Role;
   switch (phase()) {
@@ -269,12 +291,13 @@ Standing Replica::standing() const {
       return {};
     case Phase::kFollowing:
       if (!is_current_.load()) return {.role = Role::kNobody, .why = "its copy is not complete yet"};
-      return {.role = Role::kFollower,
-              .behind = std::chrono::ceil<milliseconds>(now() - current_at_.load())};
+      return as_follower();
     case Phase::kStarting: return {.role = Role::kNobody, .why = "it has just been started"};
     case Phase::kSealing:
     case Phase::kEntering:
     case Phase::kBeginning:
+      // The rows of a former owner may have what nobody acknowledged, and those of a copy do not.
+      if (is_current_.load()) return as_follower();
       return {.role = Role::kNobody, .why = "it is taking it over"};
     case Phase::kLost: return {.role = Role::kNobody, .why = "another node took it over"};
     case Phase::kLeft: return {.role = Role::kNobody, .why = "its node is being stopped"};

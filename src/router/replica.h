@@ -42,6 +42,11 @@ struct ReplicaOptions {
   std::chrono::nanoseconds poll = std::chrono::milliseconds{200};  // of a follower, for the log
 };
 
+// Followers answer reads that older states may answer. A state is old by the time since the
+// follower last saw the end of the log, also while it takes over: with replies that wait for the
+// log it has everything that was acknowledged until then. What the owner acknowledged without that
+// and did not ship, no follower has.
+//
 // What a take-over does, each step of which may be repeated, also by another copy in a later term:
 // the lease is swapped to the next term; the old term of the log is sealed and applied to its end;
 // the map gives the shard's partitions to this copy, from a new epoch on; the new term of the log
@@ -110,6 +115,9 @@ class Replica {
   Result<StepOutcome> begin_term();
   StepOutcome lose();
   bool may_lead() const;
+  Standing as_follower() const;
+  void saw_end(SteadyTime asked);
+  bool is_proved();
   SteadyTime now() const { return options_.lease.clock->steady_now(); }
 
   ShardHost& host_;
@@ -120,7 +128,7 @@ class Replica {
   Lease lease_;
   std::atomic<Phase> phase_{Phase::kStarting};
   std::atomic<bool> is_built_{false};    // the indexes, of what the folder held
-  std::atomic<bool> is_current_{false};  // the end of the log was reached at least once
+  std::atomic<bool> is_current_{false};  // the end of the log was reached at least once, by a copy
   std::atomic<SteadyTime> current_at_{SteadyTime::min()};  // when that was seen last
   // The copy had everything that was acknowledged; later than the time above where it is blocked.
   std::atomic<bool> is_complete_{false};
@@ -128,6 +136,8 @@ class Replica {
 
   // Of step_log().
   std::optional<LogReader> reader_;  // nothing: the state of the owner is in the folder
+  std::uint64_t first_term_ = 0;     // of the log that the copy's state is of, when it began
+  bool is_proved_ = false;           // see is_proved()
   bool is_sealed_ = false;           // by this copy
   LogPosition seal_at_ = {};         // then; {0, 0}: there is no log
   bool begun_ = false;                    // the term of the log

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -405,6 +406,17 @@ using Response =
                  Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
                  StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply, NearTexts,
                  MoveProgress, FollowPage, index::ExportPage, PlacePage, Forgotten>;
+
+// Requests that change nothing, and may be answered from an older state if the caller says so
+// (CallOptions::most_behind).
+template <typename Asked>
+inline constexpr bool kIsRead =
+    std::is_same_v<Asked, LocateRequest> || std::is_same_v<Asked, GetRequest> ||
+    std::is_same_v<Asked, StatisticsRequest> || std::is_same_v<Asked, FindRequest> ||
+    std::is_same_v<Asked, SumRequest> || std::is_same_v<Asked, PresentRequest> ||
+    std::is_same_v<Asked, HeadsRequest> || std::is_same_v<Asked, EdgesRequest> ||
+    std::is_same_v<Asked, ListRequest> || std::is_same_v<Asked, ScopeRequest> ||
+    std::is_same_v<Asked, AboutRequest> || std::is_same_v<Asked, NearRequest>;
 
 // What people call a request: "find". For logs, metrics and traces.
 std::string_view kind_of(const Request& request);

@@ -34,24 +34,32 @@ class State final : public Router {
     return screened_ ? screened_->write(mutations) : BatchWrite(shards_, mutations).run();
   }
   Result<std::vector<std::optional<index::StoredEntity>>> get(std::span<const DocId> ids,
-                                                              const index::Want& want) override;
+                                                              const index::Want& want,
+                                                              Staleness* staleness) override;
   Result<RoutedHits> search(const index::ShardQuery& query, const SearchOptions& options) override {
     return RoutedSearch(shards_, query, options).run();
   }
   Result<RoutedHits> run_pipeline(std::span<const index::Stage> stages,
-                                  const std::optional<Show>& show) override {
-    return RoutedPipeline(shards_, stages, show).run();
+                                  const std::optional<Show>& show,
+                                  Staleness* staleness) override {
+    return RoutedPipeline(shards_, stages, show, staleness).run();
   }
-  Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) override;
-  Result<index::Traversal> traverse(const index::TraverseRequest& request) override {
-    return walking(request.filter, [&](EdgeReader& reader) { return walk(reader, request); });
+  Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show,
+                            Staleness* staleness) override;
+  Result<index::Traversal> traverse(const index::TraverseRequest& request,
+                                    Staleness* staleness) override {
+    return walking(request.filter, staleness,
+                   [&](EdgeReader& reader) { return walk(reader, request); });
   }
-  Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) override {
-    return walking(request.filter, [&](EdgeReader& reader) { return find_path(reader, request); });
+  Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request,
+                                                   Staleness* staleness) override {
+    return walking(request.filter, staleness,
+                   [&](EdgeReader& reader) { return find_path(reader, request); });
   }
   Result<std::vector<std::optional<About>>> about(std::span<const DocId> ids,
-                                                  const index::Want& want) override;
-  Result<EntityPage> list(const ListRequest& request) override;
+                                                  const index::Want& want,
+                                                  Staleness* staleness) override;
+  Result<EntityPage> list(const ListRequest& request, Staleness* staleness) override;
   std::vector<Result<Health>> health() override {
     return ask_each(HealthRequest{}, shards_.options().attempt);
   }
@@ -71,7 +79,7 @@ class State final : public Router {
 
   // Walks with the map of the moment, and again if that changes meanwhile.
   template <typename Walk>
-  auto walking(const index::EdgeFilter& filter, const Walk& walk)
+  auto walking(const index::EdgeFilter& filter, Staleness* staleness, const Walk& walk)
       -> decltype(walk(std::declval<EdgeReader&>()));
 
   Shards shards_;
@@ -79,12 +87,12 @@ class State final : public Router {
 };
 
 template <typename Walk>
-auto State::walking(const index::EdgeFilter& filter, const Walk& walk)
+auto State::walking(const index::EdgeFilter& filter, Staleness* staleness, const Walk& walk)
     -> decltype(walk(std::declval<EdgeReader&>())) {
   using Found = std::decay_t<decltype(*walk(std::declval<EdgeReader&>()))>;
   return shards_.with_map(
       [&](const KnownPointer& known, SteadyTime deadline) -> Result<std::optional<Found>> {
-        EdgeReader reader(shards_, known, filter, deadline);
+        EdgeReader reader(shards_, known, filter, {deadline, staleness});
         auto found = walk(reader);
         if (reader.map_changed()) return std::optional<Found>();
         if (!found.ok()) return found.error();
@@ -93,20 +101,22 @@ auto State::walking(const index::EdgeFilter& filter, const Walk& walk)
 }
 
 Result<std::vector<std::optional<index::StoredEntity>>> State::get(std::span<const DocId> ids,
-                                                                   const index::Want& want) {
+                                                                   const index::Want& want,
+                                                                   Staleness* staleness) {
   return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
-    return read_entities<GetRequest>(shards_, known, ids, want, deadline);
+    return read_entities<GetRequest>(shards_, known, ids, want, {deadline, staleness});
   });
 }
 
 Result<std::vector<std::optional<About>>> State::about(std::span<const DocId> ids,
-                                                       const index::Want& want) {
+                                                       const index::Want& want,
+                                                       Staleness* staleness) {
   return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
-    return read_entities<AboutRequest>(shards_, known, ids, want, deadline);
+    return read_entities<AboutRequest>(shards_, known, ids, want, {deadline, staleness});
   });
 }
 
-Result<EntityPage> State::list(const ListRequest& request) {
+Result<EntityPage> State::list(const ListRequest& request, Staleness* staleness) {
   const auto read = [&](const KnownPointer& known,
                         SteadyTime deadline) -> Result<std::optional<index::ScanPage>> {
     if (static_cast<std::size_t>(request.partition) >= known->map.partitions.size())
@@ -114,7 +124,7 @@ Result<EntityPage> State::list(const ListRequest& request) {
     ListRequest heads = request;
     heads.want = {.vectors = false, .summaries = false};
     const std::vector<Ask<ListRequest>> asks{{known->map.shard_of(request.partition), heads}};
-    auto told = shards_.ask(known, asks, deadline);
+    auto told = shards_.ask(known, asks, {deadline, staleness});
     if (told[0].map_changed) return std::optional<index::ScanPage>();
     if (!told[0].reply.ok())
       return with_context(known->map.shards[asks[0].shard], told[0].reply.error());
@@ -123,7 +133,7 @@ Result<EntityPage> State::list(const ListRequest& request) {
   KIN_TRY(const index::ScanPage page, shards_.with_map(read));
   std::vector<DocId> ids;
   for (const index::StoredEntity& one : page.entities) ids.push_back(one.entity.id);
-  KIN_TRY(auto abouts, about(ids, request.want));
+  KIN_TRY(auto abouts, about(ids, request.want, staleness));
   EntityPage found{.next = page.next};
   for (auto& one : abouts) {
     if (one) found.entities.push_back(std::move(*one));
@@ -131,9 +141,10 @@ Result<EntityPage> State::list(const ListRequest& request) {
   return found;
 }
 
-Result<Presented> State::present(std::span<const index::ShardHit> hits, const Show& show) {
+Result<Presented> State::present(std::span<const index::ShardHit> hits, const Show& show,
+                                 Staleness* staleness) {
   return shards_.with_map([&](const KnownPointer& known, SteadyTime deadline) {
-    return read_shown(shards_, known, hits, show, deadline);
+    return read_shown(shards_, known, hits, show, {deadline, staleness});
   });
 }
 

@@ -38,6 +38,9 @@ struct RouterOptions {
   // Timeout of one call to a shard. A call without an answer is sent again, within `timeout`.
   std::chrono::nanoseconds attempt = std::chrono::seconds{2};
   std::chrono::nanoseconds pause = std::chrono::milliseconds{10};  // before it is sent again
+  // How long a shard may be silent before a follower is asked, too, for a read that an older state
+  // may answer (Staleness), and before the map is looked at.
+  std::chrono::nanoseconds hedge = std::chrono::milliseconds{500};
   std::size_t known_places = 1'000'000;  // entities whose partition is remembered
   // Makes the vectors that entities are placed by, if they do not bring them.
   std::shared_ptr<const index::VectorSource> source = {};
@@ -84,11 +87,24 @@ struct Written {
   std::vector<index::Repeat> repeats = {};  // entities that are linked, or refused (kDuplicate)
 };
 
+// How old a state may answer a read whose shards are silent, and how old the one was that did. A
+// state is older than a read that begins at T by D if it has everything that was in the logs of the
+// shards at T - D (router/replica.h), which with replies that wait for the log is everything that
+// was acknowledged by then. One thread at a time; may be used for several reads.
+struct Staleness {
+  // Nothing, or no followers: silent shards are waited for.
+  std::optional<std::chrono::milliseconds> most = {};
+  // The oldest of all states that followers answered from. Nothing: the owners of the shards
+  // answered, whose states are never old.
+  std::optional<std::chrono::milliseconds> behind = {};
+};
+
 struct SearchOptions {
   // Answer with what the other shards found if a shard fails; RoutedHits::missing names it.
   bool partial = false;
   // Show the hits as well: RoutedHits::shown. `most` is chosen by the router.
   std::optional<Show> show = {};
+  Staleness* staleness = nullptr;  // null: as empty
 };
 
 struct RoutedHits {
@@ -106,8 +122,8 @@ struct EntityPage {
 };
 
 // An index as if it were one shard. What was acknowledged is seen by every request that begins
-// later, through any router. Thread-safe; starts no thread. Any number of routers may serve an
-// index.
+// later, through any router, unless the request takes an older state (Staleness; null is as empty).
+// Thread-safe; starts no thread. Any number of routers may serve an index.
 class Router {
  public:
   // kNotFound if there is no such index. `meta` outlives the router.
@@ -126,7 +142,8 @@ class Router {
 
   // In the order of `ids`; nothing for an entity that does not exist.
   virtual Result<std::vector<std::optional<index::StoredEntity>>> get(
-      std::span<const DocId> ids, const index::Want& want = {}) = 0;
+      std::span<const DocId> ids, const index::Want& want = {},
+      Staleness* staleness = nullptr) = 0;
 
   // As index::search() on one shard that holds everything. Words have global statistics. A vector
   // leg alone asks only the shards that can have near enough vectors, as far as its `recall` goes.
@@ -135,22 +152,27 @@ class Router {
                                     const SearchOptions& options = {}) = 0;
   // As index::run_pipeline() on one shard that holds everything. `show` shows the hits as well.
   virtual Result<RoutedHits> run_pipeline(std::span<const index::Stage> stages,
-                                          const std::optional<Show>& show = {}) = 0;
+                                          const std::optional<Show>& show = {},
+                                          Staleness* staleness = nullptr) = 0;
   // What shows hits of search(), in their order; `most` is ignored. For callers that choose among
   // the hits first.
-  virtual Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show) = 0;
+  virtual Result<Presented> present(std::span<const index::ShardHit> hits, const Show& show,
+                                    Staleness* staleness = nullptr) = 0;
 
   // As index::traverse() and index::shortest_path(); among ways of equal length any may be given.
   // The request has no partitions.
-  virtual Result<index::Traversal> traverse(const index::TraverseRequest& request) = 0;
-  virtual Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request) = 0;
+  virtual Result<index::Traversal> traverse(const index::TraverseRequest& request,
+                                            Staleness* staleness = nullptr) = 0;
+  virtual Result<std::optional<index::Path>> shortest_path(const index::PathRequest& request,
+                                                           Staleness* staleness = nullptr) = 0;
 
   // Entities with everything that is said about them, in the order of `ids`; nothing for one that
   // does not exist.
   virtual Result<std::vector<std::optional<About>>> about(std::span<const DocId> ids,
-                                                          const index::Want& want = {}) = 0;
+                                                          const index::Want& want = {},
+                                                          Staleness* staleness = nullptr) = 0;
   // The same for the entities of a partition, from the oldest on, a page at a time.
-  virtual Result<EntityPage> list(const ListRequest& request) = 0;
+  virtual Result<EntityPage> list(const ListRequest& request, Staleness* staleness = nullptr) = 0;
 
   // The health of every shard in the map, or why it is not known.
   virtual std::vector<Result<Health>> health() = 0;

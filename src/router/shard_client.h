@@ -54,16 +54,23 @@ template <typename T>
 class Started {
  public:
   using Wait = std::function<Reply<T>()>;
-  // `wait` blocks until the reply is there or the deadline is over. Called at most once.
-  explicit Started(Wait wait) : wait_(std::move(wait)) {}
+  using IsReady = std::function<bool(SteadyTime until)>;
+  // `wait` blocks until the reply is there or the deadline is over. Called at most once. `is_ready`
+  // blocks until `wait` would not block, or until `until`: false in the second case. Without one
+  // the reply is there already.
+  explicit Started(Wait wait, IsReady is_ready = {})
+      : wait_(std::move(wait)), is_ready_(std::move(is_ready)) {}
 
   Reply<T> wait() {
     KIN_CHECK(wait_ != nullptr, "a call is waited for once");
     return std::exchange(wait_, nullptr)();
   }
+  // Whether wait() does not block any more; looks until `until`. Before wait().
+  bool is_ready_by(SteadyTime until) { return !is_ready_ || is_ready_(until); }
 
  private:
   Wait wait_;
+  IsReady is_ready_;
 };
 
 // Thread-safe.
@@ -82,15 +89,17 @@ Started<typename Asked::Reply> start(ShardClient& client, Asked request,
                                      const CallOptions& options) {
   using Answer = typename Asked::Reply;
   auto under_way = std::make_shared<Started<Response>>(client.start(std::move(request), options));
-  return Started<Answer>([under_way]() -> Reply<Answer> {
-    KIN_TRY(auto reply, under_way->wait());
-    if (const auto* refused = std::get_if<Refused>(&reply))
-      return std::variant<Answer, Refused>(*refused);
-    auto* answer = std::get_if<Answer>(&std::get<Response>(reply));
-    if (answer == nullptr)
-      return Error{Code::kInternal, "a shard answered something else than it was asked"};
-    return std::variant<Answer, Refused>(std::move(*answer));
-  });
+  return Started<Answer>(
+      [under_way]() -> Reply<Answer> {
+        KIN_TRY(auto reply, under_way->wait());
+        if (const auto* refused = std::get_if<Refused>(&reply))
+          return std::variant<Answer, Refused>(*refused);
+        auto* answer = std::get_if<Answer>(&std::get<Response>(reply));
+        if (answer == nullptr)
+          return Error{Code::kInternal, "a shard answered something else than it was asked"};
+        return std::variant<Answer, Refused>(std::move(*answer));
+      },
+      [under_way](SteadyTime until) { return under_way->is_ready_by(until); });
 }
 
 template <typename Asked>

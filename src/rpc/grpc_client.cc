@@ -80,6 +80,10 @@ class Ending {
     ended_.wait(lock, [&] { return status_.has_value(); });
     return *status_;
   }
+  bool has_ended_by(SteadyTime until) {
+    std::unique_lock lock(mutex_);
+    return ended_.wait_until(lock, until, [&] { return status_.has_value(); });
+  }
 
  private:
   std::mutex mutex_;
@@ -117,6 +121,7 @@ class Waiter {
       on_behind(std::chrono::milliseconds{call->answer.behind_millis()});
     return from_wire(call->answer);
   }
+  bool is_ready_by(SteadyTime until) { return call_->ending->has_ended_by(until); }
 
  private:
   std::unique_ptr<ShardCall> call_;
@@ -226,7 +231,8 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
                            });
   auto waiter = std::make_shared<Waiter>(std::move(call), node_);
   return Started<Response>(
-      [waiter, on_behind = options.on_behind] { return waiter->wait(on_behind); });
+      [waiter, on_behind = options.on_behind] { return waiter->wait(on_behind); },
+      [waiter](SteadyTime until) { return waiter->is_ready_by(until); });
 }
 
 }  // namespace kin::rpc

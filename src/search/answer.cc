@@ -1,6 +1,8 @@
 #include "search/answer.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace kin::search {
 namespace {
@@ -108,7 +110,12 @@ std::string to_json(const Answer& answer) {
   json.end().field("count", answer.count);
   write_facets(json, answer.facets);
   json.field("mode", answer.mode).field("milliseconds", answer.milliseconds);
+  write_behind(json, answer.behind);
   return json.end().take();
+}
+
+void write_behind(JsonWriter& json, std::optional<std::chrono::milliseconds> behind) {
+  if (behind) json.field("behind_seconds", std::chrono::duration<double>(*behind).count());
 }
 
 namespace {
@@ -195,6 +202,8 @@ AnswerHit hit_in(const JsonValue& json) {
 Answer answer_of(const JsonValue& json) {
   Answer answer{.mode = text_in(json["mode"]), .milliseconds = number_in(json["milliseconds"])};
   for (const JsonValue& hit : json["hits"].items()) answer.hits.push_back(hit_in(hit));
+  if (const double* behind = json["behind_seconds"].number(); behind != nullptr && *behind >= 0)
+    answer.behind = std::chrono::milliseconds{std::llround(std::min(*behind, 1e9) * 1'000)};
   if (json["count"].number() != nullptr) answer.count = whole_in<std::uint64_t>(json["count"]);
   if (const auto* facets = json["facets"].object()) {
     for (const auto& [name, values] : *facets) {

@@ -1,6 +1,7 @@
 // The answer of an index, ready to be shown.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,6 +65,8 @@ struct Answer {
   std::vector<index::FacetCounts> facets = {};
   std::string mode = {};  // how it was searched
   double milliseconds = 0;
+  // How old the state may be that answered; nothing: it is the newest.
+  std::optional<std::chrono::milliseconds> behind = {};
 };
 
 std::string_view name_of(index::LegKind leg);
@@ -75,6 +78,8 @@ std::string to_json(const Answer& answer);
 Answer answer_of(const data::JsonValue& json);
 void write_hit(JsonWriter& json, const AnswerHit& hit);
 void write_edge(JsonWriter& json, const AnswerEdge& edge);
+// "behind_seconds" of docs/api.md, unless the state is the newest.
+void write_behind(JsonWriter& json, std::optional<std::chrono::milliseconds> behind);
 
 // The text without its marks.
 std::string plain_text(const MarkedText& text);

@@ -20,8 +20,11 @@ TEST(Answer, ReadsBackWhatItWrote) {
                       .count = 7,
                       .facets = {{.name = "tag", .values = {{.value = "sea", .count = 3}}}},
                       .mode = "hybrid",
-                      .milliseconds = 1.5};
+                      .milliseconds = 1.5,
+                      .behind = std::chrono::milliseconds{250}};
   const std::string json = to_json(answer);
+  EXPECT_NE(json.find(R"("behind_seconds":0.25)"), std::string::npos) << json;
+  EXPECT_EQ(to_json(Answer{}).find("behind_seconds"), std::string::npos);
   const auto parsed = data::parse_json(json);
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(to_json(answer_of(*parsed)), json);

@@ -49,9 +49,12 @@ Result<std::optional<Path>> find_path(const index::TruthView& truth, const PathQ
   return std::optional(std::move(path));
 }
 
-std::string to_json(const std::optional<Path>& path) {
+std::string to_json(const std::optional<Path>& path,
+                    std::optional<std::chrono::milliseconds> behind) {
   JsonWriter json;
-  json.begin_object().key("path");
+  json.begin_object();
+  write_behind(json, behind);
+  json.key("path");
   if (!path) return json.null().end().take();
   json.begin_object().field("hops", path->edges.size()).key("nodes").begin_array();
   for (const PathNode& node : path->nodes)

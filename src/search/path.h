@@ -35,7 +35,9 @@ struct Path {
 // kNotFound if a document at an end is missing.
 Result<std::optional<Path>> find_path(const index::TruthView& truth, const PathQuestion& question);
 
-// `{"path": {"hops", "nodes", "edges"} or null}`, as docs/api.md has it.
-std::string to_json(const std::optional<Path>& path);
+// `{"path": {"hops", "nodes", "edges"} or null}`, as docs/api.md has it. `behind` is that of an
+// Answer.
+std::string to_json(const std::optional<Path>& path,
+                    std::optional<std::chrono::milliseconds> behind = {});
 
 }  // namespace kin::search

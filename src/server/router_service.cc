@@ -124,6 +124,7 @@ Status RouterService::State::open_indexes() {
   KIN_RETURN_IF_ERROR(open_meta());
   RoutedOptions routed{.nodes = options.nodes,
                        .followers = options.followers,
+                       .stale_reads = options.stale_reads,
                        .embedders = options.embedders,
                        .metrics = &watch->metrics()};
   routed.connection.token = options.node_token;

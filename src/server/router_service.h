@@ -33,6 +33,9 @@ struct RouterServiceOptions {
   // Copies of each shard of a new index beside its owner, on other nodes. Needs etcd, and nodes that
   // hold leases there.
   std::size_t followers = 0;
+  // How old a state may answer a read while the owner of a shard is silent, unless the read says it
+  // itself (docs/api.md); 0: reads wait for an owner.
+  std::chrono::milliseconds stale_reads{5'000};
   std::string node_token{};          // sent to the nodes; empty: none
   // File with PEM certificates, one of which signed the nodes'. Empty: nodes are not asked for TLS.
   std::string node_certificates{};

@@ -110,6 +110,28 @@ TEST_F(RouterServiceTest, NobodyIsServedWithoutATokenOfTheirs) {
       EXPECT_EQ(ask(token, "GET", target).status, 401) << token;
 }
 
+TEST_F(RouterServiceTest, ReadsSayHowOldAStateTheyTake) {
+  start();
+  make(kOperator, "papers");
+  const std::string papers = std::string(kIndexes) + "/papers";
+  ASSERT_EQ(ask(kOperator, "POST", papers + "/documents", documents({{"a", "tide"}})).status, 200);
+  for (const char* below : {"/search?q=tide&", "/document?id=a&", "/neighbours?id=a&",
+                            "/path?from=a&to=a&", "/documents?"}) {
+    for (const char* age : {"0", "2.5", "86400"}) {
+      const Answered read = ask(kOperator, "GET", papers + below + "most_behind=" + age);
+      EXPECT_EQ(read.status, 200) << below << read.body;
+      // The owners answer.
+      EXPECT_TRUE(read.json["behind_seconds"].is_null()) << read.body;
+    }
+    for (const char* age : {"", "-1", "soon", "86401", "nan"})
+      EXPECT_EQ(ask(kOperator, "GET", papers + below + "most_behind=" + age).status, 400)
+          << below << age;
+  }
+  const Answered posted =
+      ask(kOperator, "POST", papers + "/search?most_behind=1", R"({"q": "tide"})");
+  EXPECT_EQ(posted.json["hits"].items().size(), 1U) << posted.body;
+}
+
 // Without an operator's token, what is made of an empty one opens nothing.
 TEST_F(RouterServiceTest, WithoutAnOperatorThereIsNoEmptyToken) {
   start({}, "");

@@ -2,6 +2,7 @@
 """Nodes that own shards are killed or stopped for a while, and others take their shards over: two routers over etcd, four nodes
 with a log in S3 and one follower for each shard, while documents are written, changed, deleted and searched. Nothing
 acknowledged is lost, nothing deleted is back, nothing is found twice, and the answers at the end are those of one local index.
+Meanwhile followers answer searches, from states that are as old as the answers say. How long writes and searches wait is printed.
 
 usage: failover_test.py KINDRED [FAILOVERS [folder]]
 
@@ -10,6 +11,7 @@ over, and goes on; the others are killed. A node that was killed is sometimes ba
 With "folder" the log is in a folder. KILL_SEED draws other moments. s3rver shows an object while it is written, as S3 does not, so
 an owner that is stopped in the middle of one can hold the take-over up until the server gives the request up.
 """
+import importlib.util
 import os
 import pathlib
 import random
@@ -26,6 +28,7 @@ from nodes_test import PATIENCE, TOKEN, Process, ask, must, wait_until
 from routers_test import Etcd, free_ports
 from watch_test import get, samples
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INDEXES = "/api/v1/indexes"
 NODES = 4
 WRITERS = 3
@@ -79,10 +82,41 @@ def is_whole(nodes):
     return owners == NODES and following == NODES
 
 
+class Searches:
+    """Searches that need every shard, one after another at each router, and how long the longest waits for an answer."""
+
+    def __init__(self, routers):
+        self.longest, self.answered, self.old, self.oldest = 0, 0, 0, 0
+        self.workers = [Worker(self.searcher(router)) for router in routers]
+
+    def searcher(self, router):
+        def once():
+            begun = time.monotonic()
+            while True:
+                status, answer = try_ask(router, "GET", f"{INDEXES}/papers/search?q=probe&k=5")
+                if status == 200:
+                    break
+                assert status == 0 or status >= 500, (status, answer)
+                assert time.monotonic() < begun + PATIENCE, (status, answer)
+            self.longest = max(self.longest, time.monotonic() - begun)
+            self.answered += 1
+            if "behind_seconds" in answer:
+                self.old += 1
+                self.oldest = max(self.oldest, answer["behind_seconds"])
+            time.sleep(0.02)
+
+        return once
+
+    def stop(self):
+        for worker in self.workers:
+            worker.stop()
+
+
 class Failovers:
     def __init__(self, world, routers, nodes, draw):
         self.world, self.routers, self.nodes, self.draw = world, routers, nodes, draw
         self.seconds, self.restarted, self.done, self.probes = [], [], 0, 0
+        self.waits, self.searches, self.old, self.oldest = [], 0, 0, 0  # of searches meanwhile
 
     def owners(self):
         """The nodes that own shards, by the map."""
@@ -114,6 +148,7 @@ class Failovers:
         node = self.draw.choice(self.owners())
         stops = number % 3 == 1
         back_soon = not stops and number % 5 == 4
+        searches = Searches(self.routers)
         begun = time.monotonic()
         if stops:
             node.process.send_signal(signal.SIGSTOP)
@@ -122,12 +157,19 @@ class Failovers:
         if back_soon:
             node.start()
         taken = self.write_everywhere(begun)
+        searches.stop()
         if stops:
             node.process.send_signal(signal.SIGCONT)
         elif not back_soon:
             node.start()
         print(f"  {number}: a node is {'stopped' if stops else 'back at once' if back_soon else 'killed'}, writes go on after "
-              f"{taken:.1f} s", flush=True)
+              f"{taken:.1f} s; a search waits {searches.longest:.2f} s at most, {searches.old} of {searches.answered} are answered by "
+              f"followers", flush=True)
+        self.searches += searches.answered
+        self.old += searches.old
+        self.oldest = max(self.oldest, searches.oldest)
+        if not back_soon:
+            self.waits.append(searches.longest)
         (self.restarted if back_soon else self.seconds).append(taken)
         self.done += 0 if back_soon else 1
 
@@ -137,6 +179,18 @@ class Failovers:
             self.go(number)
             number += 1
         wait_until("every shard has an owner and a follower", lambda: is_whole(self.nodes))
+
+
+def check_alerts(nodes, routers):
+    """The metrics of docs/alerts.yml are those of nodes and routers."""
+    spec = importlib.util.spec_from_file_location("check_alerts", ROOT / "tools/check_alerts.py")
+    checker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(checker)
+    exposed = set()
+    for metrics in [*(node.metrics() for node in nodes), *(samples(get(router.port, "/metrics")[1]) for router in routers)]:
+        exposed.update(re.sub("_(count|bucket|sum)$", "", name.split("{")[0]) for name in metrics)
+    faults = list(checker.faults_of(checker.expressions(ROOT), exposed))
+    assert faults == [], faults
 
 
 def check_usage(kindred, scratch):
@@ -174,10 +228,12 @@ def check_dropped(router, nodes, server):
                                                  for node in nodes[1:]))
     left = server.list("kindred/papers/") + server.list("kindred/shards/papers/") if server else []
     assert left == [], left[:5]
-    folders = [list((node.folder / "data" / ".copies").glob("papers/*")) for node in nodes[1:]]
-    assert folders == [[]] * (NODES - 1), folders
+    wait_until("the folders of copies are removed",
+               lambda: not any(any((node.folder / "data" / ".copies").glob("papers/*")) for node in nodes[1:]))
     nodes[0].start()
-    must(router, "POST", INDEXES, {"name": "papers", "embed": "none", "partitions": PARTITIONS})
+    # The router tries to reach a node that was away once a second.
+    wait_until("the index is made again", lambda: ask(router, "POST", INDEXES, {"name": "papers", "embed": "none",
+                                                                                "partitions": PARTITIONS})[0] < 300)
     assert must(router, "GET", f"{INDEXES}/papers/search?q=*")["count"] == 0
 
 
@@ -212,6 +268,7 @@ def run(kindred, scratch, server, log, etcd, wanted, seed, servers, worlds, work
     workers.clear()
     taken_over = total(nodes, "kindred_copy_take_overs")
     kept, compared = check_answers(kindred, scratch, routers[0], world)
+    check_alerts(nodes, routers)
     check_verb(kindred, routers[0], nodes, scratch)
     check_dropped(routers[1], nodes, server if str(log).startswith("s3://") else None)
     codes = [one.stop() for one in [*routers, *nodes]]
@@ -250,7 +307,11 @@ def main():
     for what, times in (("lost", failovers.seconds), ("back at once", failovers.restarted)):
         if times:
             print(f"  seconds until all shards take writes, node {what}: {len(times)}, p50 {percentile(times, 0.5) / 1000:.1f}, "
-                  f"p99 {percentile(times, 0.99) / 1000:.1f}, most {max(times):.1f}")
+                  f"most {max(times):.1f}")
+    print(f"  seconds that a search waits at most, node lost: {len(failovers.waits)}, p50 "
+          f"{percentile(failovers.waits, 0.5) / 1000:.2f}, most {max(failovers.waits):.2f}; followers answer {failovers.old} of "
+          f"{failovers.searches} searches, from states that are {failovers.oldest:.2f} s old at most; {world.old} more are compared with "
+          "what was written")
     print(f"  {taken_over:.0f} shards taken over by the nodes that run at the end")
 
 

@@ -36,11 +36,11 @@ def text_of(draw, key, version):
 
 class Keys:
     """What every key is by the last acknowledged write; `since` grows with every change, and is odd while one is under
-    way."""
+    way. `past` has when each write began and ended, and what it wrote."""
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.state, self.since = {}, {}
+        self.state, self.since, self.past = {}, {}, {}
 
     def seen(self, key):
         with self.lock:
@@ -49,11 +49,20 @@ class Keys:
     def begin(self, key):
         with self.lock:
             self.since[key] = self.since.get(key, 0) + 1
+            self.past.setdefault(key, []).append([time.monotonic(), None, None])
 
     def end(self, key, document):
         with self.lock:
             self.state[key] = document
             self.since[key] += 1
+            self.past[key][-1][1:] = [time.monotonic(), document]
+
+    def possible(self, key, begin):
+        """What the key was at some moment from `begin` on, if no write is under way."""
+        with self.lock:
+            writes = [[0, 0, None], *self.past.get(key, [])]
+        ends = [write[1] for write in writes[1:]] + [float("inf")]
+        return [write[2] for write, until in zip(writes, ends) if until >= begin]
 
 
 class Worker:
@@ -94,7 +103,7 @@ def reaches_all(router):
 class World:
     def __init__(self, routers, seed):
         self.routers, self.seed, self.keys = routers, seed, Keys()
-        self.acknowledged, self.checked, self.repeated, self.over = 0, 0, 0, False
+        self.acknowledged, self.checked, self.old, self.repeated, self.over = 0, 0, 0, 0, False
         self.times, self.phase = {}, "start"  # seconds of searches, by what went on meanwhile
 
     def writer(self, number):
@@ -137,7 +146,9 @@ class World:
             key = draw.randrange(WRITERS * KEYS)
             before, since = self.keys.seen(key)
             phase, begin = self.phase, time.monotonic()
-            status, answer = try_ask(draw.choice(self.routers), "GET", f"{INDEXES}/papers/search?q=key{key}&k=10")
+            # Every second one waits for the newest state.
+            age = draw.choice(["", "&most_behind=0"])
+            status, answer = try_ask(draw.choice(self.routers), "GET", f"{INDEXES}/papers/search?q=key{key}&k=10{age}")
             taken = time.monotonic() - begin
             if status != 200:
                 assert status == 0 or status >= 500, (status, answer)
@@ -147,10 +158,24 @@ class World:
             if since % 2 == 1 or self.keys.seen(key)[1] != since:
                 return  # it was written meanwhile
             found = [hit["id"] for hit in answer["hits"]]
+            if "behind_seconds" in answer:
+                assert not age, answer
+                self.check_old(key, begin - answer["behind_seconds"], answer)
+                return
             assert found == ([f"k{key}"] if before else []), f"key {key} is {before}, but the search finds {found}"
             self.checked += 1
 
         return once
+
+    def check_old(self, key, since, answer):
+        """The answer, of a follower, is one that was right at some moment since then."""
+        possible = [one and one["text"].split()[1] for one in self.keys.possible(key, since)]
+        found = None
+        for hit in answer["hits"]:
+            assert hit["id"] == f"k{key}" and found is None, answer
+            found = "".join(part["text"] for part in hit["snippet"]).split()[1]
+        assert found in possible, f"key {key} was {possible} in the last {answer['behind_seconds']} s, and the search finds {found}"
+        self.old += 1
 
 
 class Moves:

@@ -42,6 +42,7 @@ struct RouterArguments {
   std::string tenants;
   MetaFlags meta;
   std::size_t followers = 0;
+  double stale_reads = 5;
   std::string log;
   std::size_t moves_at_once = 2;
   std::string move_rate;
@@ -71,6 +72,8 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
   options.tenants = arguments.tenants;
+  options.stale_reads =
+      std::chrono::floor<std::chrono::milliseconds>(nanoseconds_of(arguments.stale_reads));
   options.moves_at_once = arguments.moves_at_once;
   options.move_grace = nanoseconds_of(arguments.move_grace);
   options.balance = arguments.balance;
@@ -155,6 +158,13 @@ Command add_router_command(CLI::App& app) {
                    "Copies of each shard of a new index on other nodes, one of which takes over when "
                    "the shard's node is gone; needs --meta, and nodes with --meta and --log")
       ->check(CLI::Range(0, 10))
+      ->capture_default_str();
+  verb->add_option("--stale-reads", arguments->stale_reads,
+                   "While the owner of a shard is silent or gone, its followers answer searches and "
+                   "other reads if their state is at most so many seconds old; answers say how old "
+                   "(\"behind_seconds\"). 0: reads wait for an owner, as writes do")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 86'400.0))
       ->capture_default_str();
   verb->add_option("--node-token-file", arguments->node_token_file,
                    "File whose first line is the nodes' token")

@@ -98,6 +98,9 @@ std::string to_words(const search::Answer& answer, std::size_t offset) {
       answer.count ? fmt::format(" of {}", with_commas(*answer.count)) : std::string();
   out += fmt::format("\n{}{} in {:.1f} ms ({})\n", answer.hits.size(), all, answer.milliseconds,
                      answer.mode);
+  if (answer.behind)
+    out += fmt::format("a node is silent: changes of the last {:.1f} s may be missing\n",
+                       std::chrono::duration<double>(*answer.behind).count());
   return out;
 }
 

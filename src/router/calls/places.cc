@@ -24,12 +24,12 @@ std::optional<index::PartitionId> place_of(const Shards& shards, const Known& kn
 // Asks the owners of the home partitions. `all` has every id once.
 template <typename Asked, typename Item>
 void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<Item>& all,
-                   SteadyTime deadline, PlacesFound& found) {
+                   const Limits& limits, PlacesFound& found) {
   std::map<std::uint32_t, Asked> by_shard;
   for (const Item& item : all) items(by_shard[known->map.shard_of(item.home)]).push_back(item);
   std::vector<Ask<Asked>> asks;
   for (auto& [shard, request] : by_shard) asks.push_back({shard, std::move(request)});
-  auto told = shards.ask(known, asks, deadline);
+  auto told = shards.ask(known, asks, limits);
   for (std::size_t a = 0; a < asks.size(); ++a) {
     const auto& asked = items(asks[a].request);
     found.map_changed = found.map_changed || told[a].map_changed;
@@ -53,7 +53,7 @@ void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<
 }  // namespace
 
 PlacesFound locate(Shards& shards, const KnownPointer& known, std::span<const DocId> ids,
-                   SteadyTime deadline) {
+                   const Limits& limits) {
   PlacesFound found;
   std::vector<Locate> unknown;
   std::unordered_set<DocId> asked;
@@ -63,7 +63,7 @@ PlacesFound locate(Shards& shards, const KnownPointer& known, std::span<const Do
     else if (asked.insert(id).second)
       unknown.push_back({.id = id, .home = known->map.home_of(id)});
   }
-  ask_directory<LocateRequest>(shards, known, unknown, deadline, found);
+  ask_directory<LocateRequest>(shards, known, unknown, limits, found);
   return found;
 }
 
@@ -79,7 +79,7 @@ PlacesFound claim(Shards& shards, const KnownPointer& known, std::span<const Wan
       unknown.push_back(
           {.id = one.id, .home = known->map.home_of(one.id), .partition = one.partition});
   }
-  ask_directory<ClaimRequest>(shards, known, unknown, deadline, found);
+  ask_directory<ClaimRequest>(shards, known, unknown, {deadline}, found);
   return found;
 }
 

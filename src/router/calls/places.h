@@ -19,7 +19,7 @@ struct PlacesFound {
 
 // The places of the entities. Thread-safe.
 PlacesFound locate(Shards& shards, const KnownPointer& known, std::span<const DocId> ids,
-                   SteadyTime deadline);
+                   const Limits& limits);
 
 // The same, and gives entities without a place the one wanted.
 struct Wanted {

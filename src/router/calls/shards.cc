@@ -11,6 +11,8 @@ namespace {
 
 // Of the map, while shards do not answer.
 constexpr std::chrono::milliseconds kLooks{200};
+// How long followers are asked at once after an owner was silent. Then one request waits again.
+constexpr std::chrono::seconds kSilence{1};
 
 // Whether the shards of a map are in a newer one, perhaps at other addresses and with more behind.
 bool has_same_shards(const ShardMap& map, const ShardMap& newer) {
@@ -40,6 +42,7 @@ KnownPointer Shards::known() const {
 }
 
 Status Shards::refresh() {
+  learn_copies();
   KIN_TRY(const auto value, meta_.get(map_key(index_)));
   if (!value) return Error{Code::kNotFound, fmt::format("there is no index named {}", index_)};
   auto next = std::make_shared<Known>();
@@ -59,6 +62,57 @@ Status Shards::refresh() {
   if (known_ && known_->map.terms != next->map.terms) places_.clear();
   known_ = std::move(next);
   return Done{};
+}
+
+void Shards::learn_copies() {
+  KnownCopiesPointer before;
+  {
+    const std::lock_guard lock(mutex_);
+    before = copies_;
+  }
+  auto now = read_copies(meta_, index_, connect_, before);
+  const std::lock_guard lock(mutex_);
+  // Without the meta store the followers are asked where they were.
+  if (now.ok() && (!copies_ || (*now)->revision > copies_->revision)) copies_ = std::move(*now);
+}
+
+std::vector<KnownCopies::Copy> Shards::copies_of(const KnownPointer& known,
+                                                 std::uint32_t shard) const {
+  const Hash128 identity = known->map.identity_of(shard);
+  if (identity == Hash128{}) return {};
+  const std::lock_guard lock(mutex_);
+  if (!copies_) return {};
+  return copies_->beside(identity, known->map.shards[shard]);
+}
+
+bool Shards::was_taken_over(const KnownPointer& known, std::uint32_t shard) {
+  const KnownPointer now = after_silence(known);
+  return now->map.term_of(shard) != known->map.term_of(shard);
+}
+
+Patience Shards::patience_for(const KnownPointer& known, std::uint32_t shard,
+                              const Limits& limits) {
+  const SteadyTime now = options_.clock->steady_now();
+  Patience patience{.clock = options_.clock,
+                    .silent_at = now + options_.hedge,
+                    .look = [this, known, shard] { return was_taken_over(known, shard); }};
+  if (limits.staleness == nullptr || !limits.staleness->most) return patience;
+  patience.staleness = limits.staleness;
+  patience.copies = [this, known, shard] { return copies_of(known, shard); };
+  patience.ask_copies_at = patience.silent_at;
+  const std::string name = known->name_of(shard);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto silent = silent_until_.find(name);
+    if (silent != silent_until_.end() && now < silent->second) patience.ask_copies_at = now;
+  }
+  // A follower that was asked at once may be faster than an owner that is back.
+  if (patience.ask_copies_at > now)
+    patience.on_silent = [this, name] {
+      const std::lock_guard lock(mutex_);
+      silent_until_[name] = options_.clock->steady_now() + kSilence;
+    };
+  return patience;
 }
 
 KnownPointer Shards::reached_by(const KnownPointer& known) const {
@@ -151,7 +205,7 @@ Result<Lane> Shards::take_lane(const KnownPointer& known, std::uint32_t shard,
     }
   }
   const std::vector<Ask<OpenSession>> asks{{.shard = shard}};
-  KIN_TRY(const SessionOpened opened, std::move(ask(known, asks, deadline)[0].reply));
+  KIN_TRY(const SessionOpened opened, std::move(ask(known, asks, {deadline})[0].reply));
   return Lane{.session = opened.session};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "router/calls/known_copies.h"
 #include "router/calls/known_statistics.h"
+#include "router/calls/patient_call.h"
 #include "router/router.h"
 
 namespace kin::router {
@@ -47,26 +50,33 @@ struct Told {
   int refused = 0;           // times
 };
 
+// When a request gives up, and how old a state may answer it; null: only the owners answer.
+struct Limits {
+  SteadyTime deadline = SteadyTime::max();
+  Staleness* staleness = nullptr;
+};
+
 // Thread-safe.
 class Shards {
  public:
   Shards(std::string index, MetaStore& meta, Connect connect, const RouterOptions& options);
 
-  // Reads the map. kNotFound if there is no such index.
+  // Reads the map, and where the followers are. kNotFound if there is no such index.
   Status refresh();
   KnownPointer known() const;
   const RouterOptions& options() const { return options_; }
   SteadyTime deadline() const { return options_.clock->steady_now() + options_.timeout; }
   bool is_over(SteadyTime deadline) const { return options_.clock->steady_now() >= deadline; }
 
-  // Sends all requests at once, and those without an answer again until `deadline`: to the same
-  // shard, though perhaps to another process that took it over. A shard that does not know yet what
+  // Sends all requests at once, and those without an answer again until the deadline: to the same
+  // shard, though perhaps to another process that took it over. Followers are asked for reads that
+  // older states may answer, when the owner is silent or away. A shard that does not know yet what
   // it owns is told. One that refuses again may be about to lose a partition: the map must be read
   // again.
   template <typename Asked>
   std::vector<Told<typename Asked::Reply>> ask(const KnownPointer& known,
                                                const std::vector<Ask<Asked>>& asks,
-                                               SteadyTime deadline);
+                                               const Limits& limits);
 
   // Runs `read` with the map of the moment, and again if that changes meanwhile: `read` says so by
   // an empty optional.
@@ -103,6 +113,12 @@ class Shards {
   // Whether the node has no such shard because another one has taken it over. Then nothing was
   // done.
   bool has_left(const KnownPointer& known, std::uint32_t shard, const Error& error);
+  // What a call to the shard does while its owner is silent.
+  Patience patience_for(const KnownPointer& known, std::uint32_t shard, const Limits& limits);
+  bool was_taken_over(const KnownPointer& known, std::uint32_t shard);
+  std::vector<KnownCopies::Copy> copies_of(const KnownPointer& known, std::uint32_t shard) const;
+  // Keeps what is known if the meta store does not answer.
+  void learn_copies();
   // False if the shard knows a newer map than this one.
   bool tell(const KnownPointer& known, std::uint32_t shard, const Refused& refused,
             SteadyTime deadline);
@@ -117,6 +133,10 @@ class Shards {
 
   mutable std::mutex mutex_;  // guards what follows
   KnownPointer known_;
+  KnownCopiesPointer copies_;
+  // Shards, by Known::name_of(), that kept silent while a follower answered: until then followers
+  // are asked at once.
+  std::unordered_map<std::string, SteadyTime> silent_until_;
   std::unordered_map<DocId, index::PartitionId> places_;
   std::uint64_t next_age_ = 0;
   SteadyTime next_look_ = SteadyTime::min();  // see after_silence()
@@ -141,18 +161,20 @@ auto Shards::with_map(const Read& read)
 template <typename Asked>
 std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
                                                      const std::vector<Ask<Asked>>& asks,
-                                                     SteadyTime deadline) {
+                                                     const Limits& limits) {
+  const SteadyTime deadline = limits.deadline;
   using Answer = typename Asked::Reply;
   std::vector<Told<Answer>> told(asks.size());
   KnownPointer at = reached_by(known);  // by which the shards are reached
   std::vector<std::size_t> open(asks.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   while (!open.empty()) {
-    std::vector<Started<Answer>> under_way;
+    std::deque<PatientCall<Asked>> under_way;
     for (const std::size_t i : open) {
       ++told[i].sent;
-      under_way.push_back(start(*at->clients[asks[i].shard], asks[i].request,
-                                call_options(at, asks[i].shard, deadline)));
+      const std::uint32_t shard = asks[i].shard;
+      under_way.emplace_back(*at->clients[shard], asks[i].request,
+                             call_options(at, shard, deadline), patience_for(at, shard, limits));
     }
     std::vector<std::size_t> again;
     bool silent = false;

@@ -15,13 +15,6 @@ template <typename Asked>
 constexpr bool kIsAlwaysServed =
     kIsOneOf<Asked, HealthRequest, StatsRequest, CheckRequest, ReadBlobRequest>;
 
-// Changes nothing, and may be answered from an old state if the caller says so.
-template <typename Asked>
-constexpr bool kIsRead =
-    kIsOneOf<Asked, LocateRequest, GetRequest, StatisticsRequest, FindRequest, SumRequest,
-             PresentRequest, HeadsRequest, EdgesRequest, ListRequest, ScopeRequest, AboutRequest,
-             NearRequest>;
-
 Error not_here(std::string_view what, const Standing& standing) {
   return {Code::kUnavailable,
           fmt::format("{}{}{}", what, standing.why.empty() ? "" : ": ", standing.why)};

@@ -11,7 +11,7 @@ Error EdgeReader::failed(std::uint32_t shard, const Error& error) const {
 }
 
 Result<PlacesFound> EdgeReader::places(std::span<const DocId> ids) {
-  PlacesFound found = locate(shards_, known_, ids, deadline_);
+  PlacesFound found = locate(shards_, known_, ids, limits_);
   map_changed_ = map_changed_ || found.map_changed;
   if (!found.problems.empty()) return failed(found.problems[0].shard, found.problems[0].error);
   return found;
@@ -19,7 +19,7 @@ Result<PlacesFound> EdgeReader::places(std::span<const DocId> ids) {
 
 Status EdgeReader::add(const std::vector<Ask<EdgesRequest>>& asks,
                        const std::vector<std::vector<std::size_t>>& nodes, Lists& lists) {
-  auto told = shards_.ask(known_, asks, deadline_);
+  auto told = shards_.ask(known_, asks, limits_);
   for (std::size_t a = 0; a < asks.size(); ++a) {
     map_changed_ = map_changed_ || told[a].map_changed;
     if (!told[a].reply.ok()) return failed(asks[a].shard, told[a].reply.error());
@@ -110,7 +110,7 @@ Result<std::vector<bool>> EdgeReader::exist(std::span<const DocId> ids) {
   }
   std::vector<Ask<HeadsRequest>> asks;
   for (auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
-  auto told = shards_.ask(known_, asks, deadline_);
+  auto told = shards_.ask(known_, asks, limits_);
   for (std::size_t a = 0; a < asks.size(); ++a) {
     map_changed_ = map_changed_ || told[a].map_changed;
     if (!told[a].reply.ok()) return failed(asks[a].shard, told[a].reply.error());

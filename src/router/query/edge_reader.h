@@ -19,8 +19,8 @@ namespace kin::router {
 class EdgeReader {
  public:
   EdgeReader(Shards& shards, KnownPointer known, const index::EdgeFilter& filter,
-             SteadyTime deadline)
-      : shards_(shards), known_(std::move(known)), filter_(filter), deadline_(deadline) {}
+             const Limits& limits)
+      : shards_(shards), known_(std::move(known)), filter_(filter), limits_(limits) {}
 
   // The edges of each node, up to `limit`: those that leave it first, then by name, other end and
   // beginning.
@@ -43,7 +43,7 @@ class EdgeReader {
   Shards& shards_;
   KnownPointer known_;
   index::EdgeFilter filter_;
-  SteadyTime deadline_;
+  Limits limits_;
   bool map_changed_ = false;
 };
 

@@ -17,7 +17,7 @@ Result<RoutedHits> RoutedPipeline::run() {
     KIN_TRY(auto hits, attempt());
     if (hits) return std::move(*hits);
     KIN_RETURN_IF_ERROR(shards_.refresh());
-    if (shards_.is_over(deadline_))
+    if (shards_.is_over(limits_.deadline))
       return Error{Code::kUnavailable, "the map of the index changed during the search"};
   }
 }
@@ -35,7 +35,7 @@ Result<std::optional<RoutedHits>> RoutedPipeline::attempt() {
   if (shards_.known()->map.epoch != known->map.epoch) return std::optional<RoutedHits>();
   RoutedHits found;
   if (show_) {
-    KIN_TRY(auto shown, read_shown(shards_, known, hits_, *show_, deadline_,
+    KIN_TRY(auto shown, read_shown(shards_, known, hits_, *show_, limits_,
                                    statistics_ ? &*statistics_ : nullptr));
     if (!shown) return std::optional<RoutedHits>();
     found.shown = std::move(*shown);
@@ -53,7 +53,7 @@ std::vector<index::DocIdentity> RoutedPipeline::candidates() const {
 Status RoutedPipeline::operator()(const index::FindStage& stage) {
   index::ShardQuery query = index::query_of(stage);
   if (!first_) query.scope.among = candidates();
-  const SearchOptions options;
+  const SearchOptions options{.staleness = limits_.staleness};
   KIN_TRY(RoutedHits found, RoutedSearch(shards_, query, options).run());
   if (!first_) {
     index::keep_history(stage.keep, hits_, found.found.hits);
@@ -67,7 +67,7 @@ Status RoutedPipeline::operator()(const index::FindStage& stage) {
 
 Status RoutedPipeline::operator()(const index::ExpandStage& stage) {
   const index::ShardQuery query{.expand = stage.expand};
-  const SearchOptions options;
+  const SearchOptions options{.staleness = limits_.staleness};
   KIN_TRY(hits_, RoutedSearch(shards_, query, options).join(std::move(hits_)));
   return Done{};
 }
@@ -77,7 +77,7 @@ Status RoutedPipeline::operator()(const index::FilterStage& stage) {
   // A search without legs lists the documents in scope.
   index::ShardQuery query{.scope = stage.scope, .k = hits_.size()};
   query.scope.among = candidates();
-  const SearchOptions options;
+  const SearchOptions options{.staleness = limits_.staleness};
   KIN_TRY(const RoutedHits found, RoutedSearch(shards_, query, options).run());
   std::set<index::DocIdentity> kept;
   for (const index::ShardHit& hit : found.found.hits) kept.insert(hit.doc);

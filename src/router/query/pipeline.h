@@ -15,8 +15,8 @@ namespace kin::router {
 class RoutedPipeline {
  public:
   RoutedPipeline(Shards& shards, std::span<const index::Stage> stages,
-                 const std::optional<Show>& show)
-      : shards_(shards), stages_(stages), show_(show), deadline_(shards.deadline()) {}
+                 const std::optional<Show>& show, Staleness* staleness)
+      : shards_(shards), stages_(stages), show_(show), limits_{shards.deadline(), staleness} {}
 
   Result<RoutedHits> run();
 
@@ -34,7 +34,7 @@ class RoutedPipeline {
   Shards& shards_;
   std::span<const index::Stage> stages_;
   const std::optional<Show>& show_;
-  SteadyTime deadline_;
+  Limits limits_;
 
   bool first_ = true;
   std::vector<index::ShardHit> hits_;

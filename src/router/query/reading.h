@@ -21,9 +21,9 @@ using PartsOf = std::remove_cvref_t<decltype(std::declval<typename Asked::Reply>
 template <typename Asked>
 Result<std::optional<PartsOf<Asked>>> read_entities(Shards& shards, const KnownPointer& known,
                                                     std::span<const DocId> ids,
-                                                    const index::Want& want, SteadyTime deadline) {
+                                                    const index::Want& want, const Limits& limits) {
   using Found = PartsOf<Asked>;
-  const PlacesFound places = locate(shards, known, ids, deadline);
+  const PlacesFound places = locate(shards, known, ids, limits);
   if (places.map_changed) return std::optional<Found>();
   if (!places.problems.empty())
     return with_context(places.problems[0].address, places.problems[0].error);
@@ -39,7 +39,7 @@ Result<std::optional<PartsOf<Asked>>> read_entities(Shards& shards, const KnownP
   }
   std::vector<Ask<Asked>> asks;
   for (const auto& [shard, one] : by_shard) asks.push_back({shard, one.first});
-  auto told = shards.ask(known, asks, deadline);
+  auto told = shards.ask(known, asks, limits);
   Found found(ids.size());
   for (std::size_t a = 0; a < asks.size(); ++a) {
     if (told[a].map_changed) return std::optional<Found>();

@@ -98,10 +98,10 @@ index::ShardQuery RoutedSearch::query_for(std::uint32_t shard) const {
 }
 
 // A shard that does not answer must leave time for those that do.
-SteadyTime RoutedSearch::round_end() const {
-  if (!options_.partial) return deadline_;
+Limits RoutedSearch::round_limits() const {
+  if (!options_.partial) return {deadline_, options_.staleness};
   const SteadyTime now = shards_.options().clock->steady_now();
-  return now + std::max(std::chrono::nanoseconds{0}, (deadline_ - now) / 2);
+  return {now + std::max(std::chrono::nanoseconds{0}, (deadline_ - now) / 2), options_.staleness};
 }
 
 bool RoutedSearch::can_skip_by_distance() const {
@@ -175,7 +175,7 @@ Result<std::vector<StatisticsReply>> RoutedSearch::read_statistics(
     const std::vector<std::uint32_t>& shards) {
   std::vector<Ask<StatisticsRequest>> asks;
   for (const std::uint32_t shard : shards) asks.push_back({shard, {.query = query_for(shard)}});
-  auto told = shards_.ask(known_, asks, round_end());
+  auto told = shards_.ask(known_, asks, round_limits());
   std::vector<StatisticsReply> parts(shards.size());
   for (std::size_t i = 0; i < told.size(); ++i) {
     KIN_RETURN_IF_ERROR(accept(shards[i], told[i]));
@@ -194,7 +194,7 @@ Result<bool> RoutedSearch::find_unchanged(const std::vector<std::uint32_t>& shar
     asks.push_back({shards[i], request_for(shards[i], shards.size())});
     asks.back().request.state = parts[i].state;
   }
-  auto told = shards_.ask(known_, asks, round_end());
+  auto told = shards_.ask(known_, asks, round_limits());
   bool valid = true;
   for (std::size_t i = 0; i < told.size(); ++i) {
     KIN_RETURN_IF_ERROR(accept(shards[i], told[i]));
@@ -251,7 +251,7 @@ Status RoutedSearch::find_at(const std::vector<std::uint32_t>& shards) {
   std::vector<Ask<FindRequest>> asks;
   for (const std::uint32_t shard : shards)
     asks.push_back({shard, request_for(shard, shards.size())});
-  auto told = shards_.ask(known_, asks, round_end());
+  auto told = shards_.ask(known_, asks, round_limits());
   for (std::size_t i = 0; i < told.size(); ++i) {
     KIN_RETURN_IF_ERROR(accept(shards[i], told[i]));
     if (!told[i].map_changed && told[i].reply.ok()) keep(shards[i], std::move(*told[i].reply));
@@ -277,8 +277,9 @@ Result<bool> RoutedSearch::show(RoutedHits& hits) {
     places.push_back(i);
   }
   if (rest.empty()) return true;
-  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show, deadline_,
-                               statistics_ ? &*statistics_ : nullptr));
+  KIN_TRY(auto more, read_shown(shards_, known_, rest, *options_.show,
+                                {deadline_, options_.staleness},
+                                statistics_ ? &*statistics_ : nullptr));
   if (!more) return false;
   for (std::size_t i = 0; i < rest.size(); ++i) {
     hits.shown.documents[places[i]] = std::move(more->documents[i]);
@@ -292,7 +293,7 @@ Result<std::vector<RoutedSearch::Reached>> RoutedSearch::reach(std::span<const i
                                                                const index::Expansion& expand) {
   std::vector<Reached> reached;
   const index::TraverseRequest request = index::walk_from(seeds, expand, query_.scope);
-  EdgeReader reader(shards_, known_, request.filter, deadline_);
+  EdgeReader reader(shards_, known_, request.filter, {deadline_, options_.staleness});
   const auto found = walk(reader, request);
   map_changed_ = map_changed_ || reader.map_changed();
   if (map_changed_) return reached;
@@ -310,7 +311,7 @@ Result<std::vector<RoutedSearch::Reached>> RoutedSearch::reach(std::span<const i
 Status RoutedSearch::keep_in_scope(std::vector<Reached>& reached) {
   std::vector<DocId> ids;
   for (const Reached& one : reached) ids.push_back(one.neighbour.id);
-  const PlacesFound places = locate(shards_, known_, ids, deadline_);
+  const PlacesFound places = locate(shards_, known_, ids, {deadline_, options_.staleness});
   map_changed_ = map_changed_ || places.map_changed;
   if (map_changed_) return Done{};
   if (!places.problems.empty())
@@ -330,7 +331,7 @@ Status RoutedSearch::keep_in_scope(std::vector<Reached>& reached) {
     request.scope.partitions = known_->map.partitions_of(shard);
     asks.push_back({shard, std::move(request)});
   }
-  auto told = shards_.ask(known_, asks, round_end());
+  auto told = shards_.ask(known_, asks, round_limits());
   std::vector<bool> in_scope(reached.size(), false);
   for (std::size_t a = 0; a < asks.size(); ++a) {
     KIN_RETURN_IF_ERROR(accept(asks[a].shard, told[a]));
@@ -389,7 +390,7 @@ Status RoutedSearch::add_facets(const std::vector<std::uint32_t>& shards, index:
     query.offset = 0;
     asks.push_back({shard, {.query = std::move(query)}});
   }
-  auto told = shards_.ask(known_, asks, round_end());
+  auto told = shards_.ask(known_, asks, round_limits());
   for (const std::string& facet : query_.facets) found.facets.push_back({.name = facet});
   for (std::size_t a = 0; a < asks.size(); ++a) {
     KIN_RETURN_IF_ERROR(accept(asks[a].shard, told[a]));
@@ -445,7 +446,7 @@ Status RoutedSearch::add_joined(RoutedHits& hits) {
   std::vector<Ask<SumRequest>> asks;
   for (auto& [shard, ids] : by_shard)
     asks.push_back({shard, {.query = query_for(shard), .joined = std::move(ids)}});
-  auto told = shards_.ask(known_, asks, round_end());
+  auto told = shards_.ask(known_, asks, round_limits());
   for (std::size_t i = 0; i < told.size(); ++i) {
     KIN_RETURN_IF_ERROR(accept(asks[i].shard, told[i]));
     if (told[i].map_changed || !told[i].reply.ok()) continue;

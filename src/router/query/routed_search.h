@@ -65,7 +65,7 @@ class RoutedSearch {
   Status add_facets(const std::vector<std::uint32_t>& shards, index::Findings& found);
   Status join_neighbours(std::vector<index::ShardHit>& hits);
   bool can_skip_by_distance() const;
-  SteadyTime round_end() const;
+  Limits round_limits() const;
   Status add_joined(RoutedHits& hits);
   // Takes the failure of a shard as the options say: an error, or one more that is missing.
   template <typename T>

@@ -34,12 +34,12 @@ std::map<std::uint32_t, Part> by_shard(const ShardMap& map, std::span<const inde
 
 Result<std::optional<Presented>> read_shown(Shards& shards, const KnownPointer& known,
                                             std::span<const index::ShardHit> hits, const Show& show,
-                                            SteadyTime deadline,
+                                            const Limits& limits,
                                             const index::TextStatistics* statistics) {
   const auto parts = by_shard(known->map, hits, show, statistics);
   std::vector<Ask<PresentRequest>> asks;
   for (const auto& [shard, part] : parts) asks.push_back({shard, part.request});
-  auto told = shards.ask(known, asks, deadline);
+  auto told = shards.ask(known, asks, limits);
   Presented all;
   all.documents.resize(hits.size());
   all.snippets.resize(hits.size());

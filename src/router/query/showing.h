@@ -12,7 +12,7 @@ namespace kin::router {
 // Scores are explained, if `show` asks for that, by the statistics of the search.
 Result<std::optional<Presented>> read_shown(Shards& shards, const KnownPointer& known,
                                             std::span<const index::ShardHit> hits, const Show& show,
-                                            SteadyTime deadline,
+                                            const Limits& limits,
                                             const index::TextStatistics* statistics = nullptr);
 
 }  // namespace kin::router

@@ -23,7 +23,8 @@ DocId key_id(std::size_t key) {
 
 void ClusterClients::act(Router& router, Random& random) {
   const std::size_t key = random.below(options_.keys);
-  if (options_.contended) return random.below(3) == 0 ? put(router, {key}, random) : get(router);
+  if (options_.contended)
+    return random.below(3) == 0 ? put(router, {key}, random) : get(router, current());
   switch (random.below(12)) {
     case 0:
     case 1:
@@ -31,13 +32,26 @@ void ClusterClients::act(Router& router, Random& random) {
     case 3: return put(router, {key, (key + 1) % options_.keys}, random);
     case 4:
     case 5: return remove(router, key);
-    case 6: return get(router);
-    case 7: return search_key(router, key);
-    case 8: return search_state(router, key, random);
-    case 9: return list(router, random.below(2) == 0 && !options_.crash);
-    case 10: return read_edge(router, key, index::Direction::kOut);
-    default: return read_edge(router, key, index::Direction::kIn);
+    case 6: return get(router, draw_reading(random));
+    case 7: return search_key(router, key, draw_reading(random));
+    case 8: {
+      const KeyState state = 1 + random.below(last_state_ + 1);
+      return search_state(router, key, state, draw_reading(random));
+    }
+    case 9: {
+      const bool by_vector = random.below(2) == 0 && !options_.crash;
+      return list(router, by_vector, draw_reading(random));
+    }
+    case 10: return read_edge(router, key, index::Direction::kOut, draw_reading(random));
+    default: return read_edge(router, key, index::Direction::kIn, draw_reading(random));
   }
+}
+
+ClusterClients::Reading ClusterClients::draw_reading(Random& random) const {
+  Reading reading = current();
+  if (options_.followers > 0 && random.below(2) == 0)
+    reading.staleness.most = std::chrono::milliseconds{random.below(3'000)};
+  return reading;
 }
 
 // The entity's text, and the weight of its only edge, say which write made them.
@@ -97,14 +111,23 @@ void ClusterClients::wrote(std::size_t key, KeyState state, SteadyTime begun, bo
   history_.add(key, std::move(operation));
 }
 
-void ClusterClients::saw(std::size_t key, Kind kind, KeyState state, SteadyTime begun,
-                     const std::string& how) {
+void ClusterClients::saw(std::size_t key, Kind kind, KeyState state, const Reading& reading,
+                         const std::string& how) {
+  const auto& behind = reading.staleness.behind;
+  if (behind && *behind > reading.staleness.most)
+    violate("a read was answered from an older state than it takes");
+  report_.stale += behind ? 1 : 0;
   const char* relation = kind == Kind::kSees ? "is" : kind == Kind::kExists ? "exists," : "is not";
-  const std::string what = fmt::format("{}: {} {} {}", how, key_name(key), relation, state);
+  const std::string age = behind ? fmt::format(", {} ms ago", behind->count()) : "";
+  const std::string what = fmt::format("{}: {} {} {}{}", how, key_name(key), relation, state, age);
   simulation_.note(what);
   history_.add(
       key,
-      {.kind = kind, .state = state, .begun = begun, .ended = simulation_.now(), .what = what});
+      {.kind = kind,
+       .state = state,
+       .begun = reading.begun - behind.value_or(std::chrono::milliseconds{0}),
+       .ended = simulation_.now(),
+       .what = what});
 }
 
 void ClusterClients::violate(const std::string& what) {
@@ -112,52 +135,49 @@ void ClusterClients::violate(const std::string& what) {
   if (!report_.violation) report_.violation = what;
 }
 
-void ClusterClients::get(Router& router) {
+void ClusterClients::get(Router& router, Reading reading) {
   std::vector<DocId> ids;
   for (std::size_t key = 0; key < options_.keys; ++key) ids.push_back(key_id(key));
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.get(ids);
+  const auto found = router.get(ids, {}, &reading.staleness);
   if (!found.ok()) return void(++report_.failed);
   for (std::size_t key = 0; key < ids.size(); ++key) {
     const auto& entity = (*found)[key];
-    saw(key, Kind::kSees, entity ? state_in(entity->entity.text) : 0, begun, "get");
+    saw(key, Kind::kSees, entity ? state_in(entity->entity.text) : 0, reading, "get");
   }
 }
 
-void ClusterClients::search_key(Router& router, std::size_t key) {
+void ClusterClients::search_key(Router& router, std::size_t key, Reading reading) {
   const index::TextLeg leg{.query = key_name(key)};
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.search({.text = leg}, {.show = Show{.text = leg}});
+  const auto found = router.search(
+      {.text = leg}, {.show = Show{.text = leg}, .staleness = &reading.staleness});
   if (!found.ok()) return void(++report_.failed);
   const auto& hits = found->found.hits;
   if (hits.size() > 1) return violate("a search finds an entity twice");
-  if (hits.empty()) return saw(key, Kind::kSees, 0, begun, "search");
+  if (hits.empty()) return saw(key, Kind::kSees, 0, reading, "search");
   KeyState state = 0;  // unless it was removed after it was found
   for (const index::HitSnippet& snippet : found->shown.snippets[0]) {
     if (snippet.field == "text") state = state_in(snippet.part);
   }
-  saw(key, Kind::kSees, state, begun, "search");
+  saw(key, Kind::kSees, state, reading, "search");
 }
 
-void ClusterClients::search_state(Router& router, std::size_t key, Random& random) {
-  const KeyState state = 1 + random.below(last_state_ + 1);
+void ClusterClients::search_state(Router& router, std::size_t key, KeyState state,
+                                  Reading reading) {
   const index::TextLeg leg{.query = fmt::format("+{} +state{}", key_name(key), state)};
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.search({.text = leg});
+  const auto found = router.search({.text = leg}, {.staleness = &reading.staleness});
   if (!found.ok()) return void(++report_.failed);
   if (found->found.hits.size() > 1) return violate("a search finds an entity twice");
-  saw(key, found->found.hits.empty() ? Kind::kSeesOther : Kind::kSees, state, begun,
+  saw(key, found->found.hits.empty() ? Kind::kSeesOther : Kind::kSees, state, reading,
       "search for a state");
 }
 
-void ClusterClients::list(Router& router, bool by_vector) {
+void ClusterClients::list(Router& router, bool by_vector, Reading reading) {
   index::ShardQuery query{.k = 1'000};
   if (by_vector)
     query.vector = index::VectorLeg{.vector = {0.5F, 0.5F, 0.5F, 0.5F}, .exact = true};
   else
     query.count = true;
-  const SteadyTime begun = simulation_.now();
-  const auto found = router.search(query);
+  const auto found = router.search(query, {.staleness = &reading.staleness});
   if (!found.ok()) return void(++report_.failed);
   std::vector<DocId> ids;
   for (const index::ShardHit& hit : found->found.hits) ids.push_back(hit.doc.id);
@@ -166,16 +186,17 @@ void ClusterClients::list(Router& router, bool by_vector) {
   for (std::size_t key = 0; key < options_.keys; ++key) {
     const auto times = std::ranges::count(ids, key_id(key));
     if (times > 1) violate("a list has an entity twice");
-    saw(key, times == 1 ? Kind::kExists : Kind::kSees, 0, begun, by_vector ? "nearest" : "list");
+    saw(key, times == 1 ? Kind::kExists : Kind::kSees, 0, reading, by_vector ? "nearest" : "list");
   }
 }
 
-void ClusterClients::read_edge(Router& router, std::size_t key, index::Direction direction) {
+void ClusterClients::read_edge(Router& router, std::size_t key, index::Direction direction,
+                               Reading reading) {
   const bool out = direction == index::Direction::kOut;
   const DocId from = key_id(out ? key : (key + 1) % options_.keys);
-  const SteadyTime begun = simulation_.now();
-  const auto found =
-      router.traverse({.from = {from}, .direction = direction, .missing = index::Missing::kVisit});
+  const auto found = router.traverse(
+      {.from = {from}, .direction = direction, .missing = index::Missing::kVisit},
+      &reading.staleness);
   if (!found.ok()) return void(++report_.failed);
   KeyState state = 0;
   int edges = 0;
@@ -185,15 +206,15 @@ void ClusterClients::read_edge(Router& router, std::size_t key, index::Direction
     ++edges;
   }
   if (edges > 1) violate("an edge is there twice");
-  saw(key, Kind::kSees, state, begun, out ? "edges out" : "edges in");
+  saw(key, Kind::kSees, state, reading, out ? "edges out" : "edges in");
 }
 
 void ClusterClients::read_all(Router& router) {
-  get(router);
-  list(router, false);
+  get(router, current());
+  list(router, false, current());
   for (std::size_t key = 0; key < options_.keys; ++key) {
-    search_key(router, key);
-    read_edge(router, key, index::Direction::kIn);
+    search_key(router, key, current());
+    read_edge(router, key, index::Direction::kIn, current());
   }
 }
 

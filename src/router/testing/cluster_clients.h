@@ -32,14 +32,25 @@ class ClusterClients {
 
   void put(Router& router, std::vector<std::size_t> keys, Random& random);
   void remove(Router& router, std::size_t key);
-  void get(Router& router);
-  void search_key(Router& router, std::size_t key);
-  void search_state(Router& router, std::size_t key, Random& random);
-  void list(Router& router, bool by_vector);
-  void read_edge(Router& router, std::size_t key, index::Direction direction);
+  // A read, and how old a state may answer it.
+  struct Reading {
+    SteadyTime begun = {};
+    Staleness staleness = {};
+  };
+  void get(Router& router, Reading reading);
+  void search_key(Router& router, std::size_t key, Reading reading);
+  void search_state(Router& router, std::size_t key, KeyState state, Reading reading);
+  void list(Router& router, bool by_vector, Reading reading);
+  void read_edge(Router& router, std::size_t key, index::Direction direction, Reading reading);
+  Reading current() const { return {.begun = simulation_.now()}; }
+  // Every second read takes a state that is up to a few seconds old, if there are followers.
+  Reading draw_reading(Random& random) const;
 
   void wrote(std::size_t key, KeyState state, SteadyTime begun, bool known);
-  void saw(std::size_t key, Kind kind, KeyState state, SteadyTime begun, const std::string& how);
+  // A read from a state that may be so old sees one that was current at some moment from so long
+  // before it began on.
+  void saw(std::size_t key, Kind kind, KeyState state, const Reading& reading,
+           const std::string& how);
   std::vector<index::Mutation> mutations_for(std::size_t key, KeyState state, Random& random);
 
   const RunOptions& options_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "router/followers.h"
 #include "router/grow.h"
 #include "router/mover.h"
 #include "router/router.h"
@@ -77,6 +78,7 @@ class ClusterRun {
  private:
   void live();
   void create();
+  void list_followers(MetaStore& meta);
   void break_things();
   void break_one_thing(Random& random);
   void act(std::size_t client);
@@ -151,11 +153,20 @@ void ClusterRun::create() {
   for (std::size_t i = 0; i < options_.nodes; ++i) names.push_back(fmt::format("node{}", i));
   ShardMap map = spread_partitions(kIndex, names, kPartitions);
   for (const std::string& name : names) map.identities.push_back(hash128(name));
+  list_followers(meta);
   const Status made = create_index(meta, connect_from(process),
                                    {.map = std::move(map), .centroids = std::move(centroids)},
                                    {.clock = &simulation_.clock()});
   KIN_CHECK(made.ok(), made.ok() ? "" : made.error().message.c_str());
   network_.stop_process(process);
+}
+
+// Those of the shard that joins, too.
+void ClusterRun::list_followers(MetaStore& meta) {
+  const std::vector<Follower> copies = copies_.followers();
+  if (copies.empty()) return;
+  const auto written = swap_followers(meta, kIndex, {}, copies);
+  KIN_CHECK(written.ok() && *written, "nothing breaks yet");
 }
 
 void ClusterRun::live() {
@@ -260,6 +271,7 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                               .timeout = milliseconds{4'000},
                               .attempt = milliseconds{300},
                               .pause = milliseconds{20},
+                              .hedge = milliseconds{60},
                               .text = index::text_options(index::ShardOptions{})});
   if (!opened.ok()) return nullptr;
   life->router = std::move(*opened);

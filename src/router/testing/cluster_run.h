@@ -66,6 +66,7 @@ struct RunReport {
   std::size_t checked = 0;              // operations on keys
   std::size_t unknown = 0;              // writes with an unknown outcome
   std::size_t failed = 0;               // reads that got no answer
+  std::size_t stale = 0;                // operations on keys that followers answered
   std::size_t moved = 0;                // moves that were completed
   std::size_t joined = 0;               // shards
   std::size_t aborted = 0;              // moves that were undone
@@ -76,7 +77,8 @@ struct RunReport {
 };
 
 // Nothing acknowledged is lost, nothing deleted returns, no entity is there twice, and a read sees
-// what was acknowledged before it began: checked for gets, searches by words and by nearness,
+// what was acknowledged before it began or, if it takes an older state, before the age that it is
+// told: checked for gets, searches by words and by nearness,
 // lists, and edges from both ends. Every move ends once nothing breaks any more. The same options
 // give the same run.
 RunReport run_cluster(const RunOptions& options);

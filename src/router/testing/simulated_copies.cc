@@ -21,6 +21,7 @@ void SimulatedCopies::make(const std::string& shard, const index::ShardOptions& 
         .lease = {.length = milliseconds{600},
                   .margin = milliseconds{150},
                   .renew = milliseconds{150},
+                  .look = milliseconds{60},
                   .pause = milliseconds{50}},
         .objects = objects,
         .taken_over = [this] { ++report_.taken_over; }};
@@ -48,6 +49,13 @@ std::optional<std::string> SimulatedCopies::await_owners() {
     return fmt::format("shard {} has no owner for ever{}", shard, state());
   }
   return {};
+}
+
+std::vector<Follower> SimulatedCopies::followers() const {
+  std::vector<Follower> all;
+  for (const SimulatedReplica* one : replicas_)
+    all.push_back({.shard = one->shard(), .address = one->name()});
+  return all;
 }
 
 std::string SimulatedCopies::state() const {

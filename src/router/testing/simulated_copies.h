@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "router/followers.h"
 #include "router/testing/cluster_run.h"
 #include "router/testing/simulated_replica.h"
 
@@ -30,6 +31,8 @@ class SimulatedCopies {
   // Waits until every shard has an owner. What is wrong if one has none some time after nothing
   // breaks any more.
   std::optional<std::string> await_owners();
+  // All of them, as the meta store has them.
+  std::vector<Follower> followers() const;
   // For people: what each of them does.
   std::string state() const;
   // The node that owns the shard that was made last, or owned it first.

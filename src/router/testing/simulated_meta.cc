@@ -43,7 +43,7 @@ Result<T> SimulatedMeta::ask(const std::string& what,
       network.send(to, from, "answer to " + what, [take, reply] { take(reply); });
     };
     network_.send(from_, to, what + " to meta", arrive);
-  })();
+  }).wait();
 }
 
 Result<std::optional<MetaValue>> SimulatedMeta::get(std::string_view key) {

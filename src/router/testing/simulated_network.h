@@ -47,11 +47,17 @@ class SimulatedNetwork {
   // Calls `deliver` when the message arrives: never, once or twice.
   void send(Process from, Process to, const std::string& what, const Deliver& deliver);
 
-  // A call by a task: `begin` sends the request, with a function that takes the reply whenever one
-  // arrives. Returns a function that waits for the first reply, or for the deadline.
+  // A call of a task. Functions that wait for the first reply, or for the deadline; the second one
+  // until a given time at most, and says whether the first one would still wait.
   template <typename T>
-  std::function<Result<T>()> call(Process from, SteadyTime deadline,
-                                  const std::function<void(std::function<void(Result<T>)>)>& begin);
+  struct Call {
+    std::function<Result<T>()> wait;
+    std::function<bool(SteadyTime until)> is_ready_by;
+  };
+  // `begin` sends the request, with a function that takes the reply whenever one arrives.
+  template <typename T>
+  Call<T> call(Process from, SteadyTime deadline,
+               const std::function<void(std::function<void(Result<T>)>)>& begin);
 
  private:
   std::chrono::nanoseconds draw_delay();
@@ -67,7 +73,7 @@ class SimulatedNetwork {
 };
 
 template <typename T>
-std::function<Result<T>()> SimulatedNetwork::call(
+SimulatedNetwork::Call<T> SimulatedNetwork::call(
     Process from, SteadyTime deadline,
     const std::function<void(std::function<void(Result<T>)>)>& begin) {
   struct State {
@@ -90,13 +96,24 @@ std::function<Result<T>()> SimulatedNetwork::call(
     simulation_.after(std::max(std::chrono::nanoseconds{0}, deadline - simulation_.now()),
                       [take] { take(Error{Code::kUnavailable, "no answer in time"}); });
   }
-  return [this, state]() -> Result<T> {
+  const auto wait = [this, state]() -> Result<T> {
     if (!state->reply) {
       state->waiting = simulation_.current();
       simulation_.suspend();
     }
     return std::move(*state->reply);
   };
+  const auto is_ready_by = [this, state](SteadyTime until) {
+    if (state->reply || until <= simulation_.now()) return state->reply.has_value();
+    Simulation::Task* const task = simulation_.current();
+    state->waiting = task;
+    simulation_.after(until - simulation_.now(), [this, state, task] {
+      if (state->waiting == task) simulation_.wake(*std::exchange(state->waiting, nullptr));
+    });
+    simulation_.suspend();
+    return state->reply.has_value();
+  };
+  return {wait, is_ready_by};
 }
 
 }  // namespace kin::router

@@ -214,26 +214,42 @@ void SimulatedNode::receive(const Request& request, const CallOptions& options,
 
 // Messages may outlive the client: what they need is the world's, and not its own.
 Started<Response> SimulatedClient::start(Request request, const CallOptions& options) {
-  using Answer = std::variant<Response, Refused>;
+  struct Answer {
+    std::variant<Response, Refused> reply;
+    std::optional<std::chrono::milliseconds> behind;  // of a follower
+  };
   const auto begin = [&](const std::function<void(Result<Answer>)>& take) {
     const Process to = node_.process();
     const std::string what = name_of(request) + " to " + node_.name();
     auto message = std::make_shared<Request>(std::move(request));
     const auto arrive = [&simulation = simulation_, &network = network_, &node = node_,
-                         from = from_, to, what, message, take, epoch = options.map_epoch,
-                         shard = options.shard, time_left = options.deadline - simulation_.now()] {
-      const auto answer = [&network, from, to, what, take](const Reply<Response>& reply) {
-        network.send(to, from, "answer to " + what, [take, reply] { take(reply); });
+                         from = from_, to, what, message, take, options,
+                         time_left = options.deadline - simulation_.now()] {
+      const auto behind = std::make_shared<std::optional<std::chrono::milliseconds>>();
+      const auto answer = [&network, from, to, what, take, behind](const Reply<Response>& reply) {
+        network.send(to, from, "answer to " + what, [take, reply, behind] {
+          take(reply.ok() ? Result<Answer>(Answer{*reply, *behind}) : reply.error());
+        });
       };
       // Machines have clocks of their own: what travels is the time left, so that a message that
       // is late is served all the same.
       node.receive(*message,
-                   {.map_epoch = epoch, .shard = shard, .deadline = simulation.now() + time_left},
+                   {.map_epoch = options.map_epoch,
+                    .shard = options.shard,
+                    .most_behind = options.most_behind,
+                    .on_behind = [behind](std::chrono::milliseconds time) { *behind = time; },
+                    .deadline = simulation.now() + time_left},
                    answer);
     };
     network_.send(from_, to, what, arrive);
   };
-  return Started<Response>(network_.call<Answer>(from_, options.deadline, begin));
+  auto call = network_.call<Answer>(from_, options.deadline, begin);
+  const auto wait = [call, on_behind = options.on_behind]() -> Reply<Response> {
+    KIN_TRY(auto answer, call.wait());
+    if (answer.behind && on_behind) on_behind(*answer.behind);
+    return std::move(answer.reply);
+  };
+  return Started<Response>(wait, call.is_ready_by);
 }
 
 }  // namespace kin::router

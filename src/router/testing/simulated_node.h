@@ -27,6 +27,7 @@ enum class Sabotage : std::uint8_t {
   kStopsLogEarly,     // the rest of the log, up to the seal, is not applied
   kIgnoresSnapshots,  // a copy goes on from the log though a snapshot has a later state
   kTrimsLogEarly,     // the owner removes objects of the log that no snapshot has
+  kHidesAge,          // a follower says that its state is not old
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.
   kNoFence,           // the source is not told to refuse requests

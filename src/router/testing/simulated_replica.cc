@@ -284,7 +284,9 @@ void SimulatedReplica::live(const LifePointer& life) {
 Standing SimulatedReplica::standing(const Life& life) const {
   const bool goes_on = faults_.sabotage == Sabotage::kServesAfterLease;
   if (goes_on && life.replica->phase() == Replica::Phase::kOwning) return {};
-  return life.replica->standing();
+  Standing standing = life.replica->standing();
+  if (faults_.sabotage == Sabotage::kHidesAge) standing.behind = milliseconds{0};
+  return standing;
 }
 
 void SimulatedReplica::run_lease(const LifePointer& life) {

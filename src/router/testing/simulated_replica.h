@@ -64,6 +64,7 @@ class SimulatedReplica final : public SimulatedServer {
   // It does not reach the object store for so long.
   void cut_off_objects(std::chrono::nanoseconds time) { objects_back_ = simulation_.now() + time; }
   bool owns() const;
+  const Hash128& shard() const { return options_.identity; }
   // For people: its phase, and the last error of its log.
   std::string state() const;
   // It ends, and is not started again.

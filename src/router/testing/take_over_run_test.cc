@@ -22,6 +22,7 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
     sum.joined += report.joined;
     sum.checked += report.checked;
     sum.failed += report.failed;
+    sum.stale += report.stale;
   }
   RecordProperty("taken_over", static_cast<int>(sum.taken_over));
   RecordProperty("handed_over", static_cast<int>(sum.handed_over));
@@ -30,7 +31,9 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
   RecordProperty("joined", static_cast<int>(sum.joined));
   RecordProperty("operations", static_cast<int>(sum.checked));
   RecordProperty("failed_reads", static_cast<int>(sum.failed));
+  RecordProperty("stale", static_cast<int>(sum.stale));
   EXPECT_GE(sum.taken_over, count);
+  EXPECT_GT(sum.stale, count);
 }
 
 TEST(TakeOverRun, ASeedIsTheSameRunEveryTime) {
@@ -107,6 +110,7 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kStopsLogEarly: return "TheLogIsNotAppliedToTheSeal";
     case Sabotage::kIgnoresSnapshots: return "SnapshotsOfTheLastTermAreIgnored";
     case Sabotage::kTrimsLogEarly: return "TheLogIsTrimmedEarly";
+    case Sabotage::kHidesAge: return "FollowersHideTheirAge";
     default: return "OfAnotherKind";
   }
 }
@@ -128,7 +132,7 @@ TEST_P(SabotagedTakeOvers, AreFoundOut) {
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedTakeOvers,
                          testing::Values(Sabotage::kNotDurable, Sabotage::kReadsNotHeld,
                                          Sabotage::kIgnoresSnapshots, Sabotage::kNoSeal,
-                                         Sabotage::kTrimsLogEarly),
+                                         Sabotage::kTrimsLogEarly, Sabotage::kHidesAge),
                          name_of_mistake);
 
 // These take minutes: --gtest_also_run_disabled_tests.

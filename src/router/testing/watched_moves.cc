@@ -63,12 +63,14 @@ class WatchedMoverClient final : public ShardClient {
     if (watch_.before) watch_.before(address_);
     auto under_way =
         std::make_shared<Started<Response>>(client_->start(std::move(request), options));
-    return Started<Response>([under_way, sabotage = watch_.sabotage, client = client_] {
-      auto reply = under_way->wait();
-      if (!reply.ok()) return reply;
-      if (auto* response = std::get_if<Response>(&*reply)) spoil(sabotage, *response);
-      return reply;
-    });
+    return Started<Response>(
+        [under_way, sabotage = watch_.sabotage, client = client_] {
+          auto reply = under_way->wait();
+          if (!reply.ok()) return reply;
+          if (auto* response = std::get_if<Response>(&*reply)) spoil(sabotage, *response);
+          return reply;
+        },
+        [under_way](SteadyTime until) { return under_way->is_ready_by(until); });
   }
 
  private:

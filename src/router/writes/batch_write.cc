@@ -106,7 +106,7 @@ void BatchWrite::place_all(PlacesFound& found) {
   // First those that are put: what else is said about them in this batch finds them then.
   found = claim(shards_, known_, wanted, deadline_);
   std::erase_if(others, [&](const DocId& id) { return found.places.contains(id); });
-  PlacesFound more = locate(shards_, known_, others, deadline_);
+  PlacesFound more = locate(shards_, known_, others, {deadline_});
   found.places.merge(more.places);
   found.unknown.merge(more.unknown);
   found.map_changed = found.map_changed || more.map_changed;
@@ -156,7 +156,7 @@ bool BatchWrite::send(std::vector<Ask<WriteRequest>> asks) {
     lanes.push_back(*lane);
     ready.push_back(std::move(ask));
   }
-  auto told = shards_.ask(known_, ready, deadline_);
+  auto told = shards_.ask(known_, ready, {deadline_});
   bool again = false;
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const bool lost_session = !told[i].reply.ok() && told[i].sent == 1 &&

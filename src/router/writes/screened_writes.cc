@@ -33,7 +33,7 @@ class RoutedTexts final : public index::StoredTexts {
   // which does no harm: at most a link that does not exist is removed.
   Result<std::optional<MaybePlaces>> read_places(const KnownPointer& known, std::span<const DocId> ids,
                                             SteadyTime deadline) const {
-    const PlacesFound found = locate(shards_, known, ids, deadline);
+    const PlacesFound found = locate(shards_, known, ids, {deadline});
     if (found.map_changed) return std::optional<MaybePlaces>();
     if (!found.problems.empty())
       return with_context(found.problems[0].address, found.problems[0].error);
@@ -54,7 +54,7 @@ class RoutedTexts final : public index::StoredTexts {
                           .partitions = known->map.partitions_of(shard)};
       if (!request.partitions.empty()) asks.push_back({shard, std::move(request)});
     }
-    auto told = shards_.ask(known, asks, deadline);
+    auto told = shards_.ask(known, asks, {deadline});
     Near all(sketches.size());
     for (std::size_t a = 0; a < asks.size(); ++a) {
       if (told[a].map_changed) return std::optional<Near>();

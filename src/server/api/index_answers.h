@@ -25,6 +25,13 @@ inline Response added_response(const search::AddReport& report) {
   return json_response(200, json.end().take());
 }
 
+// How old the state was that answered. Only an index over nodes has copies.
+template <typename Index>
+std::optional<std::chrono::milliseconds> behind_of(const Index& index) {
+  if constexpr (requires { index.behind(); }) return index.behind();
+  return {};
+}
+
 template <typename Index>
 Result<Response> document_answer(const Index& index, const Request& request) {
   KIN_RETURN_IF_ERROR(only_parameters(request, {"id", "as_of"}));
@@ -35,6 +42,7 @@ Result<Response> document_answer(const Index& index, const Request& request) {
   JsonWriter json;
   json.begin_object().key("document");
   search::write_document(json, *document);
+  search::write_behind(json, behind_of(index));
   return json_response(200, json.end().take());
 }
 
@@ -50,7 +58,7 @@ template <typename Index>
 Result<Response> path_answer(const Index& index, const Request& request) {
   KIN_TRY(const auto question, path_in(request));
   KIN_TRY(const auto path, index.path(question));
-  return json_response(200, search::to_json(path));
+  return json_response(200, search::to_json(path, behind_of(index)));
 }
 
 template <typename Index>
@@ -67,6 +75,7 @@ Result<Response> neighbours_answer(const Index& index, const Request& request) {
   json.end().key("edges").begin_array();
   for (const search::AnswerEdge& edge : found.edges) search::write_edge(json, edge);
   json.end().field("complete", found.complete);
+  search::write_behind(json, behind_of(index));
   return json_response(200, json.end().take());
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "data/json_fields.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr std::uint64_t kMostHops = 4;
 constexpr std::uint64_t kMostNodes = 500;
 constexpr std::uint64_t kLongestPath = 64;
+constexpr std::string_view kMostBehind = "most_behind";
+constexpr int kLongestBehind = 86'400;
 
 Error not_known(std::string_view name) {
   return {Code::kInvalidArgument, fmt::format("parameter \"{}\" is not known here", name)};
@@ -196,6 +199,21 @@ Result<search::Question> question_in_query(const Request& request) {
     fields.emplace_back("filter", JsonValue(std::move(all)));
   }
   return search::question_of(JsonValue(std::move(fields)));
+}
+
+Result<std::optional<std::chrono::milliseconds>> take_most_behind(Request& request) {
+  std::optional<std::chrono::milliseconds> most;
+  for (const Parameter& parameter : request.query) {
+    if (parameter.name != kMostBehind) continue;
+    KIN_TRY(const double seconds, decimal_in(parameter));
+    if (!(seconds >= 0 && seconds <= kLongestBehind))
+      return Error{Code::kInvalidArgument,
+                   fmt::format("parameter \"{}\" is not between 0 and {} seconds", kMostBehind,
+                               kLongestBehind)};
+    most = std::chrono::milliseconds{std::llround(seconds * 1'000)};
+  }
+  std::erase_if(request.query, [](const Parameter& one) { return one.name == kMostBehind; });
+  return most;
 }
 
 Result<search::Question> question_in_body(const Request& request) {

@@ -2,6 +2,7 @@
 // what is wrong.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -34,6 +35,10 @@ Result<std::vector<search::Document>> documents_in(const Request& request);
 Status only_parameters(const Request& request, const std::set<std::string_view>& known);
 Result<std::string> id_in(const Request& request);
 Result<std::optional<index::Millis>> as_of_in(const Request& request);
+
+// How old a state may answer the request, as its parameter `most_behind` says in seconds, which is
+// removed; nothing without it.
+Result<std::optional<std::chrono::milliseconds>> take_most_behind(Request& request);
 
 Result<search::Question> question_in_query(const Request& request);
 Result<search::Question> question_in_body(const Request& request);

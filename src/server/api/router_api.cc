@@ -15,6 +15,34 @@ namespace {
 
 constexpr std::uint32_t kUsualPartitions = 64;
 
+// An index as one request reads it. One thread only.
+class ReadIndex {
+ public:
+  ReadIndex(const RoutedIndex& index, router::Staleness& staleness)
+      : index_(index), staleness_(staleness) {}
+
+  auto search(const search::Question& question) const {
+    return index_.search(question, &staleness_);
+  }
+  auto document(std::string_view id, std::optional<index::Millis> as_of) const {
+    return index_.document(id, as_of, &staleness_);
+  }
+  auto neighbours(const search::NeighboursQuestion& question) const {
+    return index_.neighbours(question, &staleness_);
+  }
+  auto path(const search::PathQuestion& question) const {
+    return index_.path(question, &staleness_);
+  }
+  auto list(const RoutedIndex::Place& from, std::size_t most) const {
+    return index_.list(from, most, &staleness_);
+  }
+  std::optional<std::chrono::milliseconds> behind() const { return staleness_.behind; }
+
+ private:
+  const RoutedIndex& index_;
+  router::Staleness& staleness_;
+};
+
 Result<Response> shards_answer(RoutedIndex& index, const Request&) {
   return json_response(200, shards_json(index));
 }
@@ -117,7 +145,7 @@ Result<RoutedIndex::Place> place_in(const Request& request) {
   return place;
 }
 
-Result<Response> list_documents_answer(RoutedIndex& index, const Request& request) {
+Result<Response> list_documents_answer(const ReadIndex& index, const Request& request) {
   KIN_RETURN_IF_ERROR(only_parameters(request, {"after"}));
   KIN_TRY(const auto place, place_in(request));
   constexpr std::size_t kPage = 500;
@@ -125,7 +153,9 @@ Result<Response> list_documents_answer(RoutedIndex& index, const Request& reques
   JsonWriter json;
   json.begin_object().key("documents").begin_array();
   for (const search::Document& document : page.documents) search::write_document(json, document);
-  json.end().key("next");
+  json.end();
+  search::write_behind(json, index.behind());
+  json.key("next");
   if (!page.next) return json_response(200, json.null().end().take());
   std::string next = std::to_string(page.next->partition);
   if (page.next->after) next += ":" + std::to_string(static_cast<std::uint32_t>(*page.next->after));
@@ -155,6 +185,22 @@ Result<Response> ask_index(RoutedIndexes& indexes, const Request& request, const
   if (!gone.ok() || !*gone) return answer;
   KIN_TRY(const auto other, indexes.open(full));
   return ask(*other, request);
+}
+
+// A read that says how old a state may answer it, or takes one that is as old as `usual`.
+using Read = std::function<Result<Response>(const ReadIndex& index, const Request& request)>;
+Ask reading(RoutedIndexes& indexes, std::chrono::milliseconds usual, Read read) {
+  return [&indexes, usual, read = std::move(read)](RoutedIndex& index,
+                                                   const Request& asked) -> Result<Response> {
+    Request request = asked;
+    router::Staleness staleness;
+    KIN_TRY(staleness.most, take_most_behind(request));
+    if (!staleness.most) staleness.most = usual;
+    if (staleness.most->count() == 0) staleness.most.reset();
+    auto answer = read(ReadIndex(index, staleness), request);
+    if (answer.ok()) indexes.count_read(index, staleness);
+    return answer;
+  };
 }
 
 // A route about one index. Its handler waits for nodes.
@@ -210,18 +256,24 @@ void add_router_api(RouteTable& routes, RoutedIndexes& indexes, Tenants* tenants
   add.most_body = kLargestBatch;
   routes.add(std::move(add));
   routes.add(about_index(indexes, "GET", "/shards", shards_answer));
-  routes.add(about_index(indexes, "GET", "/documents", list_documents_answer));
+  // Whoever reads all documents wants the newest, unless the request says otherwise.
+  routes.add(about_index(indexes, "GET", "/documents",
+                         reading(indexes, std::chrono::milliseconds{0}, list_documents_answer)));
   routes.add(about_index(indexes, "POST", "/check", check_answer));
-  routes.add(about_index(indexes, "GET", "/neighbours", neighbours_answer<RoutedIndex>));
-  routes.add(about_index(indexes, "GET", "/path", path_answer<RoutedIndex>));
-  routes.add(about_index(indexes, "GET", "/document", document_answer<RoutedIndex>));
   routes.add(about_index(indexes, "DELETE", "/document", remove_answer<RoutedIndex>));
-  routes.add(about_index(indexes, "GET", "/search", [](RoutedIndex& index, const Request& asked) {
+  const auto add_read = [&](std::string method, std::string below, Read read) {
+    routes.add(about_index(indexes, std::move(method), std::move(below),
+                           reading(indexes, indexes.stale_reads(), std::move(read))));
+  };
+  add_read("GET", "/neighbours", neighbours_answer<ReadIndex>);
+  add_read("GET", "/path", path_answer<ReadIndex>);
+  add_read("GET", "/document", document_answer<ReadIndex>);
+  add_read("GET", "/search", [](const ReadIndex& index, const Request& asked) {
     return search_answer(index, question_in_query(asked));
-  }));
-  routes.add(about_index(indexes, "POST", "/search", [](RoutedIndex& index, const Request& asked) {
+  });
+  add_read("POST", "/search", [](const ReadIndex& index, const Request& asked) {
     return search_answer(index, question_in_body(asked));
-  }));
+  });
 }
 
 }  // namespace kin::server

@@ -9,11 +9,13 @@ router::Started<router::Response> MeasuredClient::start(router::Request request,
   const SteadyTime begun = clock_.steady_now();
   const auto call = std::make_shared<Call>(client_->start(std::move(request), options));
   // The call may outlive the client, if the map changes meanwhile.
-  return Call([node = node_, &metrics = metrics_, &clock = clock_, kind, begun, call] {
-    auto reply = call->wait();
-    metrics.called(node, kind, router::outcome_of(reply), clock.steady_now() - begun);
-    return reply;
-  });
+  return Call(
+      [node = node_, &metrics = metrics_, &clock = clock_, kind, begun, call] {
+        auto reply = call->wait();
+        metrics.called(node, kind, router::outcome_of(reply), clock.steady_now() - begun);
+        return reply;
+      },
+      [call](SteadyTime until) { return call->is_ready_by(until); });
 }
 
 }  // namespace kin::server

@@ -19,7 +19,7 @@ std::vector<DocId> ids_of(std::span<const index::Reached> nodes) {
 
 // A walk ends at its outermost nodes; edges between those are added here.
 Status add_outer_edges(router::Router& router, const search::NeighboursQuestion& question,
-                       index::Traversal& walk) {
+                       index::Traversal& walk, router::Staleness* staleness) {
   std::vector<DocId> outer;
   for (const index::Reached& node : walk.nodes) {
     if (node.hops == question.hops) outer.push_back(node.id);
@@ -29,7 +29,8 @@ Status add_outer_edges(router::Router& router, const search::NeighboursQuestion&
                                                         .direction = index::Direction::kOut,
                                                         .filter = {.as_of = question.as_of},
                                                         .hops = 1,
-                                                        .missing = index::Missing::kVisit}));
+                                                        .missing = index::Missing::kVisit},
+                                                       staleness));
   std::unordered_set<DocId> nodes;
   for (const index::Reached& node : walk.nodes) nodes.insert(node.id);
   std::set<index::EdgeId> known;
@@ -44,11 +45,12 @@ Status add_outer_edges(router::Router& router, const search::NeighboursQuestion&
 }  // namespace
 
 Result<search::Neighbours> RoutedIndex::neighbours(
-    const search::NeighboursQuestion& question) const {
+    const search::NeighboursQuestion& question, router::Staleness* staleness) const {
   const DocId start = search::doc_id(question.id);
   KIN_TRY(
       const auto there,
-      router_->get({&start, 1}, {.vectors = false, .summaries = false, .as_of = question.as_of}));
+      router_->get({&start, 1}, {.vectors = false, .summaries = false, .as_of = question.as_of},
+                   staleness));
   if (!there.front())
     return Error{Code::kNotFound, fmt::format("there is no document \"{}\"", question.id)};
   // Documents that do not exist are shown too: a link leads to them.
@@ -57,10 +59,11 @@ Result<search::Neighbours> RoutedIndex::neighbours(
                                                     .filter = {.as_of = question.as_of},
                                                     .hops = question.hops,
                                                     .missing = index::Missing::kVisit,
-                                                    .max_nodes = question.limit}));
-  KIN_RETURN_IF_ERROR(add_outer_edges(*router_, question, walk));
+                                                    .max_nodes = question.limit},
+                                                   staleness));
+  KIN_RETURN_IF_ERROR(add_outer_edges(*router_, question, walk, staleness));
   const std::vector<DocId> ids = ids_of(walk.nodes);
-  KIN_TRY(const auto entities, router_->get(ids, kTitles));
+  KIN_TRY(const auto entities, router_->get(ids, kTitles, staleness));
   search::Neighbours found{.complete = walk.complete};
   std::unordered_map<DocId, std::string> keys;
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -26,8 +26,8 @@ constexpr index::Want kContents{.vectors = false, .summaries = false};
 class SearchedRouter final : public search::Searched {
  public:
   SearchedRouter(router::Router& router, std::span<const index::SpaceOptions> spaces,
-                 std::shared_ptr<const index::VectorSource> source)
-      : router_(router), spaces_(spaces), source_(std::move(source)) {}
+                 std::shared_ptr<const index::VectorSource> source, router::Staleness* staleness)
+      : router_(router), spaces_(spaces), source_(std::move(source)), staleness_(staleness) {}
 
   bool has_spaces() const override { return !spaces_.empty(); }
   Result<search::SearchedSpace> space(const std::string& name) const override {
@@ -40,14 +40,14 @@ class SearchedRouter final : public search::Searched {
     return Error{Code::kNotFound, fmt::format("the index has no space \"{}\"", name)};
   }
   Result<std::vector<bool>> exist(std::span<const DocId> ids) const override {
-    KIN_TRY(const auto entities, router_.get(ids, kContents));
+    KIN_TRY(const auto entities, router_.get(ids, kContents, staleness_));
     std::vector<bool> there;
     for (const auto& entity : entities) there.push_back(entity.has_value());
     return there;
   }
   Result<index::ShardHits> search(const index::ShardQuery& query,
                                   const search::Showing* showing) const override {
-    const router::SearchOptions options{.show = show_of(showing)};
+    const router::SearchOptions options{.show = show_of(showing), .staleness = staleness_};
     KIN_TRY(router::RoutedHits hits, router_.search(query, options));
     if (showing != nullptr) shown_ = std::move(hits.shown);
     return std::move(hits.found);
@@ -56,7 +56,7 @@ class SearchedRouter final : public search::Searched {
   const router::Presented& shown() const { return shown_; }
   Result<index::ShardHits> run(std::span<const index::Stage> stages,
                                const search::Showing* showing) const override {
-    KIN_TRY(router::RoutedHits hits, router_.run_pipeline(stages, show_of(showing)));
+    KIN_TRY(router::RoutedHits hits, router_.run_pipeline(stages, show_of(showing), staleness_));
     shown_ = std::move(hits.shown);
     return std::move(hits.found);
   }
@@ -72,6 +72,7 @@ class SearchedRouter final : public search::Searched {
   router::Router& router_;
   std::span<const index::SpaceOptions> spaces_;
   std::shared_ptr<const index::VectorSource> source_;  // of the main space
+  router::Staleness* staleness_;
   mutable router::Presented shown_;
 };
 
@@ -153,7 +154,7 @@ Result<search::AddReport> RoutedIndex::add(std::span<const Document> documents) 
   search::AddReport report{.added = documents.size()};
   std::vector<DocId> originals;
   for (const index::Repeat& repeat : written.repeats) originals.push_back(repeat.of);
-  KIN_TRY(const auto keys, keys_of(std::move(originals)));
+  KIN_TRY(const auto keys, keys_of(std::move(originals), nullptr));
   for (const index::Repeat& repeat : written.repeats) {
     const bool refused = effect_of(written, repeat.mutation) == index::Effect::kDuplicate;
     report.added -= refused ? 1 : 0;
@@ -175,23 +176,25 @@ Result<std::uint64_t> RoutedIndex::remove(std::span<const std::string> ids) {
   return removed;
 }
 
-Result<std::unordered_map<DocId, std::string>> RoutedIndex::keys_of(std::vector<DocId> ids) const {
+Result<std::unordered_map<DocId, std::string>> RoutedIndex::keys_of(
+    std::vector<DocId> ids, router::Staleness* staleness) const {
   std::ranges::sort(ids);
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   std::unordered_map<DocId, std::string> keys;
   if (ids.empty()) return keys;
-  KIN_TRY(const auto entities, router_->get(ids, kContents));
+  KIN_TRY(const auto entities, router_->get(ids, kContents, staleness));
   for (std::size_t i = 0; i < ids.size(); ++i)
     keys.emplace(ids[i], entities[i] ? entities[i]->entity.key : to_string(ids[i]));
   return keys;
 }
 
-Result<std::vector<Document>> RoutedIndex::linked(std::span<const index::About> abouts) const {
+Result<std::vector<Document>> RoutedIndex::linked(std::span<const index::About> abouts,
+                                                  router::Staleness* staleness) const {
   std::vector<DocId> ends;
   for (const index::About& about : abouts) {
     for (const index::StoredEdge& edge : about.edges) ends.push_back(edge.edge.id.to);
   }
-  KIN_TRY(const auto keys, keys_of(std::move(ends)));
+  KIN_TRY(const auto keys, keys_of(std::move(ends), staleness));
   std::vector<Document> documents;
   for (const index::About& about : abouts)
     documents.push_back(
@@ -200,18 +203,22 @@ Result<std::vector<Document>> RoutedIndex::linked(std::span<const index::About> 
 }
 
 Result<std::optional<Document>> RoutedIndex::document(std::string_view id,
-                                                      std::optional<index::Millis> as_of) const {
+                                                      std::optional<index::Millis> as_of,
+                                                      router::Staleness* staleness) const {
   const DocId asked = search::doc_id(id);
-  KIN_TRY(const auto abouts, router_->about({&asked, 1}, {.vectors = false, .as_of = as_of}));
+  KIN_TRY(const auto abouts,
+          router_->about({&asked, 1}, {.vectors = false, .as_of = as_of}, staleness));
   if (!abouts.front()) return std::optional<Document>();
-  KIN_TRY(auto documents, linked({&*abouts.front(), 1}));
+  KIN_TRY(auto documents, linked({&*abouts.front(), 1}, staleness));
   return std::optional(std::move(documents.front()));
 }
 
-Result<std::optional<search::Path>> RoutedIndex::path(const search::PathQuestion& question) const {
+Result<std::optional<search::Path>> RoutedIndex::path(const search::PathQuestion& question,
+                                                      router::Staleness* staleness) const {
   const std::array<DocId, 2> ends{search::doc_id(question.from), search::doc_id(question.to)};
   KIN_TRY(const auto there,
-          router_->get(ends, {.vectors = false, .summaries = false, .as_of = question.as_of}));
+          router_->get(ends, {.vectors = false, .summaries = false, .as_of = question.as_of},
+                       staleness));
   for (std::size_t i = 0; i < 2; ++i) {
     if (!there[i])
       return Error{Code::kNotFound, fmt::format("there is no document \"{}\"{}",
@@ -223,9 +230,10 @@ Result<std::optional<search::Path>> RoutedIndex::path(const search::PathQuestion
                                   .to = ends[1],
                                   .direction = question.direction,
                                   .filter = {.names = question.edges, .as_of = question.as_of},
-                                  .max_hops = question.hops}));
+                                  .max_hops = question.hops},
+                                 staleness));
   if (!found) return std::optional<search::Path>();
-  KIN_TRY(const auto entities, router_->get(found->nodes, kContents));
+  KIN_TRY(const auto entities, router_->get(found->nodes, kContents, staleness));
   search::Path path;
   std::unordered_map<DocId, std::string> keys;
   for (std::size_t i = 0; i < found->nodes.size(); ++i) {
@@ -243,16 +251,17 @@ Result<std::optional<search::Path>> RoutedIndex::path(const search::PathQuestion
   return std::optional(std::move(path));
 }
 
-Result<RoutedIndex::Page> RoutedIndex::list(const Place& from, std::size_t most) const {
+Result<RoutedIndex::Page> RoutedIndex::list(const Place& from, std::size_t most,
+                                            router::Staleness* staleness) const {
   const std::size_t partitions = router_->map().partitions.size();
   const bool given = config_.embed.kind == embed::EmbedderKind::kGiven;
   const router::ListRequest request{.partition = index::PartitionId{from.partition},
                                     .after = from.after,
                                     .limit = most,
                                     .want = {.vectors = given || !config_.more.empty()}};
-  KIN_TRY(const router::EntityPage page, router_->list(request));
+  KIN_TRY(const router::EntityPage page, router_->list(request, staleness));
   Page found;
-  KIN_TRY(found.documents, linked(page.entities));
+  KIN_TRY(found.documents, linked(page.entities, staleness));
   for (std::size_t i = 0; i < found.documents.size(); ++i) {
     for (const index::SpaceVector& vector : page.entities[i].entity.entity.vectors) {
       if (vector.space != search::kMainSpace)
@@ -288,16 +297,17 @@ Result<index::CheckReport> RoutedIndex::check() const {
   return all;
 }
 
-Result<Answer> RoutedIndex::search(const Question& question) const {
+Result<Answer> RoutedIndex::search(const Question& question, router::Staleness* staleness) const {
   const SteadyTime start = clock_.steady_now();
   KIN_TRY(const index::ShardOptions options, search::node_shard_options(config_));
   const search::SearchSettings settings{.text = index::text_options(options),
                                         .alpha = search::alpha_for(config_.embed.kind),
                                         .clock = &clock_};
-  const SearchedRouter searched(*router_, options.spaces, source_);
+  const SearchedRouter searched(*router_, options.spaces, source_, staleness);
   KIN_TRY(const search::Found found, search::find(searched, settings, question));
   Answer answer{.count = found.hits.count, .facets = found.hits.facets, .mode = found.mode};
-  KIN_TRY(answer.hits, present(found.hits, searched.shown(), question));
+  KIN_TRY(answer.hits, present(found.hits, searched.shown(), question, staleness));
+  if (staleness != nullptr) answer.behind = staleness->behind;
   const std::chrono::duration<double, std::milli> taken = clock_.steady_now() - start;
   answer.milliseconds = taken.count();
   return answer;
@@ -305,7 +315,8 @@ Result<Answer> RoutedIndex::search(const Question& question) const {
 
 Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& found,
                                                     const router::Presented& shown,
-                                                    const Question& question) const {
+                                                    const Question& question,
+                                                    router::Staleness* staleness) const {
   // Edges and fragments are shown with the entities at their ends.
   std::vector<DocId> ends;
   for (const index::ShardHit& hit : found.hits) {
@@ -315,7 +326,7 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
   }
   std::vector<std::optional<index::StoredEntity>> entities;
   if (!ends.empty()) {
-    KIN_TRY(entities, router_->get(ends, kContents));
+    KIN_TRY(entities, router_->get(ends, kContents, staleness));
   }
   std::unordered_map<DocId, Document> known;
   for (const auto& entity : entities) {
@@ -328,7 +339,7 @@ Result<std::vector<AnswerHit>> RoutedIndex::present(const index::ShardHits& foun
     for (const index::GraphEdge& edge : hit.trace->edges)
       on_the_way.insert(on_the_way.end(), {edge.id.from, edge.id.to});
   }
-  KIN_TRY(const auto keys, keys_of(std::move(on_the_way)));
+  KIN_TRY(const auto keys, keys_of(std::move(on_the_way), staleness));
   const auto document = [&](const DocId& id) {
     const auto at = known.find(id);
     return at == known.end() ? Document{.id = to_string(id)} : at->second;

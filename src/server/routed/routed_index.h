@@ -45,15 +45,19 @@ class RoutedIndex {
   // Returns how many of them existed.
   Result<std::uint64_t> remove(std::span<const std::string> ids);
 
-  // As SearchIndex::search().
-  Result<search::Answer> search(const search::Question& question) const;
+  // Reads. Null for `staleness` is as empty. As SearchIndex::search().
+  Result<search::Answer> search(const search::Question& question,
+                                router::Staleness* staleness = nullptr) const;
   // With its links and fragments. Nothing if there is no such document.
   Result<std::optional<search::Document>> document(std::string_view id,
-                                                   std::optional<index::Millis> as_of) const;
+                                                   std::optional<index::Millis> as_of,
+                                                   router::Staleness* staleness = nullptr) const;
   // As SearchIndex::neighbours().
-  Result<search::Neighbours> neighbours(const search::NeighboursQuestion& question) const;
+  Result<search::Neighbours> neighbours(const search::NeighboursQuestion& question,
+                                        router::Staleness* staleness = nullptr) const;
   // As SearchIndex::path(); among paths of equal length any may be given.
-  Result<std::optional<search::Path>> path(const search::PathQuestion& question) const;
+  Result<std::optional<search::Path>> path(const search::PathQuestion& question,
+                                           router::Staleness* staleness = nullptr) const;
 
   // The documents of one partition after another, with their links, fragments and given vectors.
   // Nothing for the partition behind the last one.
@@ -65,7 +69,8 @@ class RoutedIndex {
     std::vector<search::Document> documents = {};
     std::optional<Place> next = {};  // nothing: there are no more
   };
-  Result<Page> list(const Place& from, std::size_t most) const;
+  Result<Page> list(const Place& from, std::size_t most,
+                    router::Staleness* staleness = nullptr) const;
 
   // Compares indexes and truth on every shard. Faults name the shard.
   Result<index::CheckReport> check() const;
@@ -73,11 +78,14 @@ class RoutedIndex {
  private:
   Status check(const search::Document& document, std::span<const index::Mutation> mutations) const;
   // The keys of documents, or their UUIDs where they do not exist.
-  Result<std::unordered_map<DocId, std::string>> keys_of(std::vector<DocId> ids) const;
-  Result<std::vector<search::Document>> linked(std::span<const index::About> abouts) const;
+  Result<std::unordered_map<DocId, std::string>> keys_of(std::vector<DocId> ids,
+                                                         router::Staleness* staleness) const;
+  Result<std::vector<search::Document>> linked(std::span<const index::About> abouts,
+                                               router::Staleness* staleness) const;
   Result<std::vector<search::AnswerHit>> present(const index::ShardHits& found,
                                                  const router::Presented& shown,
-                                                 const search::Question& question) const;
+                                                 const search::Question& question,
+                                                 router::Staleness* staleness) const;
 
   const search::IndexConfig config_;
   const std::unique_ptr<router::Router> router_;

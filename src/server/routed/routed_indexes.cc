@@ -276,6 +276,11 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
   return opened.index;
 }
 
+void RoutedIndexes::count_read(RoutedIndex& index, const router::Staleness& staleness) const {
+  if (staleness.behind && options_.metrics != nullptr)
+    options_.metrics->read_stale(index.shards().map().index, *staleness.behind);
+}
+
 Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix) {
   KIN_TRY(const auto all, names());
   Storage sum;

@@ -26,6 +26,8 @@ struct RoutedOptions {
   // Copies of each shard of a new index beside its owner (router/followers.h); below the number of
   // nodes.
   std::size_t followers = 0;
+  // How old a state may answer a read that does not say it itself; 0: none but the newest.
+  std::chrono::milliseconds stale_reads{0};
   rpc::ConnectionOptions connection = {};
   router::RouterOptions routing = {};
   search::OpenOptions embedders = {};  // where embedders are, and what they may reach
@@ -53,6 +55,10 @@ class RoutedIndexes {
   Status drop(const std::string& name);
   // kNotFound if there is no such index. The meta store is asked the first time only.
   Result<std::shared_ptr<RoutedIndex>> open(const std::string& name);
+  // See RoutedOptions.
+  std::chrono::milliseconds stale_reads() const { return options_.stale_reads; }
+  // Counts a read that was answered, for the metrics.
+  void count_read(RoutedIndex& index, const router::Staleness& staleness) const;
   // For a request that failed: another router may have dropped the index, and made another of the
   // same name. Then the next open() opens that one. True if the index was another one.
   Result<bool> forget_if_gone(const std::string& name);

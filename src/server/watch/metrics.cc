@@ -65,6 +65,10 @@ struct Metrics::State {
   Times& requests =
       family(registry, "kindred_http_request_seconds", "Requests over HTTP that were answered.");
   Times& calls = family(registry, "kindred_node_call_seconds", "Calls of this router to nodes.");
+  Times& stale =
+      family(registry, "kindred_stale_read_behind_seconds",
+             "How old the states were that followers answered reads from, which they did because "
+             "the owner of a shard was silent.");
   Times& served = family(registry, "kindred_served_call_seconds", "Calls that this node served.");
 };
 
@@ -86,6 +90,10 @@ void Metrics::called(std::string_view node, std::string_view kind, std::string_v
       state_->calls,
       {{"node", std::string(node)}, {"call", std::string(kind)}, {"outcome", std::string(outcome)}},
       took);
+}
+
+void Metrics::read_stale(std::string_view index, std::chrono::nanoseconds behind) {
+  observe(state_->stale, {{"index", std::string(index)}}, behind);
 }
 
 void Metrics::served(std::string_view index, std::string_view kind, std::string_view outcome,

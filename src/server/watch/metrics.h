@@ -33,7 +33,9 @@ class Metrics {
   // A call to a node ended; `outcome` as router::outcome_of() says.
   void called(std::string_view node, std::string_view kind, std::string_view outcome,
               std::chrono::nanoseconds took);
-  // The same from the node's side.
+  // A read was answered from a state that is so old at most.
+  void read_stale(std::string_view index, std::chrono::nanoseconds behind);
+  // Calls from the node's side.
   void served(std::string_view index, std::string_view kind, std::string_view outcome,
               std::chrono::nanoseconds took);
 

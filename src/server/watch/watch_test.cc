@@ -104,6 +104,13 @@ TEST_F(WatchTest, CountsCallsOfBothSides) {
                                "\"outcome\":\"ok\",\"ms\":3}\n"));
 }
 
+TEST_F(WatchTest, CountsReadsFromOlderStates) {
+  watch_->metrics().read_stale("papers", std::chrono::milliseconds{300});
+  const std::string text = watch_->metrics().text();
+  EXPECT_THAT(text, HasSubstr("kindred_stale_read_behind_seconds_count{index=\"papers\"} 1"));
+  EXPECT_THAT(text, HasSubstr("kindred_stale_read_behind_seconds_sum{index=\"papers\"} 0.3"));
+}
+
 TEST_F(WatchTest, GaugesOfOneNameAreOneFamily) {
   const std::string text = metrics({{.name = "kindred_shard_entities",
                                      .help = "Entities in a shard.",

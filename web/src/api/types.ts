@@ -254,6 +254,8 @@ export interface Answer {
   facets: Record<string, FacetCount[]>;
   mode: Mode;
   milliseconds: number;
+  /** How old the state may be that answered; missing: it is the newest. */
+  behind_seconds?: number;
 }
 
 /** A dated text about a document or a link. */
