@@ -47,7 +47,7 @@ INSIDE = {
     "dedup": ["spill", "scan", "known", "pairs", "groups", "cut", "against", "output", "stages", "ingest", "trial"],
     "stories": ["feeds", "grouping", "newsroom"],
     "search": ["vectors", "serving"],
-    "router": ["node", "meta", "calls", "writes", "query", "moves"],
+    "router": ["placement", "node", "meta", "calls", "writes", "query", "moves"],
     "rpc": ["wire"],
     "server": ["http", "watch", "tenants", "page", "routed", "api", "service", "node"],
     "app": ["fingerprints", "dedup", "seen", "search", "stories", "nodes"],

@@ -16,4 +16,14 @@ namespace kin::index {
 std::vector<std::vector<float>> train_centroids(std::span<const std::vector<float>> sample,
                                                 std::size_t count, std::uint64_t seed);
 
+struct SampleNeighbour {
+  float distance = 0;       // squared Euclidean
+  std::uint32_t place = 0;  // in the sample
+};
+// For each place in `queries` the `k` nearest other vectors of the sample, nearest first; of equal
+// ones the lower place first. Vectors as prepared() gives them. Thread-safe.
+std::vector<std::vector<SampleNeighbour>> nearest_in_sample(
+    std::span<const std::vector<float>> sample, std::span<const std::uint32_t> queries,
+    std::size_t k);
+
 }  // namespace kin::index

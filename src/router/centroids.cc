@@ -5,25 +5,38 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/sized_text.h"
 #include "index/centroids.h"
-#include "router/shard_map.h"
+#include "router/placement/groups.h"
+#include "router/placement/prospects.h"
 
 namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KCEN";
-constexpr std::uint16_t kVersion = 1;
-// Recalls for which ratios are measured.
-constexpr std::array<double, 5> kRecalls{0.8, 0.9, 0.95, 0.97, 0.99};
-constexpr std::size_t kQueries = 256;  // of the sample, to measure with
+constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kWithRatios = 1;
+// Recalls for which it is measured how much may be passed over.
+constexpr std::array<double, 8> kRecalls{0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998};
+constexpr std::array<double, 5> kRatioRecalls{0.8, 0.9, 0.95, 0.97, 0.99};
+constexpr std::size_t kQueries = 1'000;  // of the sample, to measure with
+constexpr std::size_t kTied = 2'000;     // of the others, whose neighbours tie partitions
 constexpr std::size_t kNeighbours = 10;
+// One vector in so many is kept out of training, to measure with.
+constexpr std::size_t kKeptOut = 5;
+// Where the sample lost nothing, shards are passed over that hold so many times what a search may
+// miss. Shares that fit are about twice that.
+constexpr double kMostPassed = 4;
+// With fewer vectors for a partition all are trained on.
+constexpr std::size_t kLeastPerPartition = 10;
 
-double euclidean(std::span<const float> a, std::span<const float> b) {
-  return std::sqrt(
-      std::max(0.0, static_cast<double>(index::exact_distance(index::Distance::kL2, a, b))));
+using Rows = std::span<const std::vector<float>>;
+
+double square_between(std::span<const float> a, std::span<const float> b) {
+  return std::max(0.0, static_cast<double>(index::exact_distance(index::Distance::kL2, a, b)));
 }
 
 std::size_t place_of(const std::vector<double>& distances) {
@@ -34,63 +47,47 @@ Error damaged() {
   return {Code::kDataLoss, "the stored centroids are damaged"};
 }
 
-// The places of the nearest vectors of the sample, without `query` itself.
-std::vector<std::size_t> neighbours(std::span<const std::vector<float>> sample, std::size_t query) {
-  std::vector<std::pair<double, std::size_t>> all;
-  for (std::size_t i = 0; i < sample.size(); ++i) {
-    if (i != query) all.emplace_back(euclidean(sample[query], sample[i]), i);
-  }
-  const std::size_t kept = std::min(kNeighbours, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < kept; ++i) places.push_back(all[i].second);
-  return places;
+// Which vectors of a sample have which use, by place.
+struct Uses {
+  std::vector<std::uint32_t> trained = {};
+  std::vector<std::uint32_t> measured = {};
+  std::vector<std::uint32_t> tied = {};
+};
+
+std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& all, std::size_t most) {
+  const std::size_t every = (all.size() + most - 1) / most;
+  std::vector<std::uint32_t> some;
+  for (std::size_t i = 0; i < all.size(); i += every) some.push_back(all[i]);
+  return some;
 }
 
-using Rows = std::vector<std::vector<float>>;
-
-// The direction in which the rows at `places` differ most, by power iteration.
-std::vector<double> main_direction(const Rows& rows, std::span<const std::size_t> places) {
-  constexpr int kRounds = 20;
-  const std::size_t dimension = rows.front().size();
-  std::vector<double> mean(dimension, 0);
-  for (const std::size_t place : places) {
-    for (std::size_t d = 0; d < dimension; ++d)
-      mean[d] += static_cast<double>(rows[place][d]) / static_cast<double>(places.size());
-  }
-  std::vector<double> direction(dimension);
-  for (std::size_t d = 0; d < dimension; ++d) direction[d] = rows[places.front()][d] - mean[d];
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<double> next(dimension, 0);
-    for (const std::size_t place : places) {
-      double along = 0;
-      for (std::size_t d = 0; d < dimension; ++d)
-        along += (rows[place][d] - mean[d]) * direction[d];
-      for (std::size_t d = 0; d < dimension; ++d) next[d] += along * (rows[place][d] - mean[d]);
-    }
-    double length = 0;
-    for (const double value : next) length += value * value;
-    if (length == 0) break;  // all rows are the same
-    for (std::size_t d = 0; d < dimension; ++d) direction[d] = next[d] / std::sqrt(length);
-  }
-  return direction;
+Uses uses_of(std::size_t sample, std::size_t partitions) {
+  Uses uses;
+  const std::size_t every = std::max(kKeptOut, sample / kQueries);
+  const bool keeps_out = sample >= kLeastPerPartition * partitions;
+  for (std::uint32_t i = 0; i < sample; ++i)
+    (keeps_out && i % every == every - 1 ? uses.measured : uses.trained).push_back(i);
+  if (!keeps_out) uses.measured = some_of(uses.trained, kQueries);
+  uses.tied = some_of(uses.trained, kTied);
+  return uses;
 }
 
-// Puts places of neighbouring rows beside each other: halves along the main direction, and so on
-// until there is one part for each shard.
-void arrange(const Rows& rows, std::span<std::size_t> places, std::size_t shards) {
-  if (shards < 2 || places.size() < 2) return;
-  const std::vector<double> direction = main_direction(rows, places);
-  const auto along = [&](std::size_t place) {
-    double sum = 0;
-    for (std::size_t d = 0; d < direction.size(); ++d) sum += rows[place][d] * direction[d];
-    return sum;
-  };
-  std::ranges::stable_sort(places, {}, along);
-  const std::size_t left = shards / 2;
-  const std::size_t cut = places.size() * left / shards;
-  arrange(rows, places.first(cut), left);
-  arrange(rows, places.subspan(cut), shards - left);
+// The squared distance of prepared vectors that are so similar; the inverse of a leg's scores.
+double squared_distance(index::Distance kind, double similarity) {
+  if (kind == index::Distance::kCosine) return 2 - 2 * similarity;
+  return similarity > 0 ? 1 / similarity - 1 : std::numeric_limits<double>::infinity();
+}
+
+bool are_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+// The owners in a new map; without groups every partition is on a shard of its own.
+std::vector<PartitionOwner> owners_of(const std::vector<std::uint32_t>& groups,
+                                      std::size_t partitions) {
+  std::vector<PartitionOwner> owners(partitions);
+  for (std::uint32_t i = 0; i < partitions; ++i) owners[i].shard = groups.empty() ? i : groups[i];
+  return owners;
 }
 
 }  // namespace
@@ -105,12 +102,11 @@ std::span<const float> Centroids::row(std::size_t i) const {
 
 std::vector<double> Centroids::distances(std::span<const float> prepared) const {
   std::vector<double> all(size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = euclidean(prepared, row(i));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = square_between(prepared, row(i));
   return all;
 }
 
-Result<Centroids> Centroids::train(const index::SpaceOptions& space,
-                                   std::span<const std::vector<float>> sample,
+Result<Centroids> Centroids::train(const index::SpaceOptions& space, Rows sample,
                                    const TrainOptions& options) {
   if (sample.empty() || options.partitions == 0)
     return Error{Code::kInvalidArgument, "centroids need a sample of vectors"};
@@ -124,39 +120,71 @@ Result<Centroids> Centroids::train(const index::SpaceOptions& space,
     KIN_TRY(auto one, index::prepared(made.shape(), vector));
     prepared.push_back(std::move(one));
   }
-  const auto centres = index::train_centroids(prepared, options.partitions, options.seed);
-  std::vector<std::size_t> order(centres.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  arrange(centres, order, options.shards);
-  for (const std::size_t place : order)
-    made.values_.insert(made.values_.end(), centres[place].begin(), centres[place].end());
-  made.measure(prepared, options.shards);
+  const Uses uses = uses_of(prepared.size(), options.partitions);
+  std::vector<std::vector<float>> trained;
+  for (const std::uint32_t place : uses.trained) trained.push_back(prepared[place]);
+  made.arrange(prepared, index::train_centroids(trained, options.partitions, options.seed),
+               uses.tied, options.shards);
+  made.measure(prepared, uses.measured);
   return made;
 }
 
-// By how much the nearest centroid of a neighbour's shard is farther than the nearest of all. With
-// more vectors neighbours are nearer, and so is that centroid: what is measured here suffices.
-void Centroids::measure(std::span<const std::vector<float>> sample, std::size_t shards) {
-  const std::size_t groups = shards == 0 ? size() : std::min(shards, size());
-  std::vector<std::size_t> owners;
-  for (const auto& vector : sample) owners.push_back(place_of(distances(vector)));
-  std::vector<double> needed;
-  const std::size_t stride = std::max<std::size_t>(1, sample.size() / kQueries);
-  for (std::size_t query = 0; query < sample.size(); query += stride) {
-    const std::vector<double> all = distances(sample[query]);
-    const double least = std::max(all[owners[query]], 1e-9);
-    std::vector<double> nearest(groups, std::numeric_limits<double>::infinity());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      double& of_shard = nearest[shard_of_partition(i, size(), groups)];
-      of_shard = std::min(of_shard, all[i]);
+void Centroids::arrange(Rows sample, const std::vector<std::vector<float>>& centres,
+                        std::span<const std::uint32_t> tied, std::size_t shards) {
+  for (const auto& centre : centres) values_.insert(values_.end(), centre.begin(), centre.end());
+  const std::vector<std::uint32_t> places = places_of(sample);
+  // No partition has a weight of 0: vectors that the sample does not have may be in it.
+  PartitionGraph graph{.centres = centres, .weights = std::vector<double>(centres.size(), 1)};
+  for (const std::uint32_t place : places) graph.weights[place] += 1;
+  std::vector<std::size_t> order(centres.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (shards > 0) {
+    const auto neighbours = index::nearest_in_sample(sample, tied, kNeighbours);
+    for (std::size_t i = 0; i < tied.size(); ++i) {
+      for (const auto& one : neighbours[i])
+        graph.ties.push_back({.from = places[tied[i]], .to = places[one.place]});
     }
-    for (const std::size_t place : neighbours(sample, query))
-      needed.push_back(nearest[shard_of_partition(owners[place], size(), groups)] / least);
+    groups_ = group_partitions(graph, shards);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return groups_[i]; });
+    std::ranges::sort(groups_);
   }
-  std::ranges::sort(needed);
-  for (const double recall : kRecalls) {
-    const auto place = static_cast<std::size_t>(recall * static_cast<double>(needed.size()));
-    ratios_.push_back(place < needed.size() ? static_cast<float>(needed[place]) : 1.0F);
+  values_.clear();
+  const auto all = static_cast<double>(sample.size() + centres.size());
+  for (const std::size_t i : order) {
+    values_.insert(values_.end(), centres[i].begin(), centres[i].end());
+    weights_.push_back(static_cast<float>(graph.weights[i] / all));
+  }
+}
+
+std::vector<std::uint32_t> Centroids::places_of(Rows vectors) const {
+  std::vector<std::uint32_t> places;
+  places.reserve(vectors.size());
+  for (const auto& vector : vectors)
+    places.push_back(static_cast<std::uint32_t>(place_of(distances(vector))));
+  return places;
+}
+
+void Centroids::measure(Rows sample, std::span<const std::uint32_t> queries) {
+  passed_.assign(kRecalls.size(), 0);
+  const auto neighbours = index::nearest_in_sample(sample, queries, kNeighbours);
+  const std::vector<std::uint32_t> places = places_of(sample);
+  std::vector<KnownQuery> known;
+  double farthest = 0;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (neighbours[i].empty()) return;  // a sample of one vector
+    KnownQuery& one = known.emplace_back(KnownQuery{.distances = distances(sample[queries[i]])});
+    for (const auto& other : neighbours[i]) one.neighbours.push_back(places[other.place]);
+    farthest += static_cast<double>(neighbours[i].back().distance);
+  }
+  reach_ = static_cast<float>(farthest / static_cast<double>(known.size()));
+  const std::vector<PartitionOwner> owners = owners_of(groups_, size());
+  sharpness_ = static_cast<float>(best_sharpness(known, weights_, owners));
+  const auto rests = rests_needed(known, weights_, owners, static_cast<double>(sharpness_));
+  for (std::size_t i = 0; i < kRecalls.size(); ++i) {
+    const double missed = (1 - kRecalls[i]) * static_cast<double>(rests.size());
+    const double rest =
+        std::min(rests[static_cast<std::size_t>(missed + 1e-9)], kMostPassed * (1 - kRecalls[i]));
+    passed_[i] = std::nextafter(static_cast<float>(rest), 0.0F);  // not above it by rounding
   }
 }
 
@@ -165,33 +193,83 @@ Result<index::PartitionId> Centroids::nearest(std::span<const float> vector) con
   return index::PartitionId{static_cast<std::uint32_t>(place_of(distances(prepared)))};
 }
 
-Result<std::vector<index::PartitionId>> Centroids::near(std::span<const float> vector,
-                                                        double recall) const {
-  KIN_TRY(const auto prepared, index::prepared(shape(), vector));
+Result<std::vector<std::uint32_t>> Centroids::near(const NearSearch& search,
+                                                   std::span<const PartitionOwner> owners) const {
+  KIN_TRY(const auto prepared, index::prepared(shape(), search.vector));
   const std::vector<double> all = distances(prepared);
-  const auto level = std::ranges::lower_bound(kRecalls, recall - 1e-9);  // 0.99 may be a bit more
-  const bool may_skip = level != kRecalls.end() && distance_ != index::Distance::kDot;
-  const double ratio =
-      may_skip ? static_cast<double>(ratios_[static_cast<std::size_t>(level - kRecalls.begin())])
-               : std::numeric_limits<double>::infinity();
-  const double reach = std::max(all[place_of(all)], 1e-9) * ratio;
-  std::vector<index::PartitionId> found;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] <= reach) found.push_back(index::PartitionId{static_cast<std::uint32_t>(i)});
+  if (!ratios_.empty()) return by_ratio(all, search.recall, owners);
+  const bool may_pass = distance_ != index::Distance::kDot;
+  const double passed = may_pass ? passed_over(search.recall) : 0;
+  const double sharpness = may_pass ? sharpness_at(search.last) : 0;
+  std::vector<std::uint32_t> shards;
+  for (const Prospect& one : prospects(expected_shares(weights_, all, sharpness), owners)) {
+    if (shards.empty() || one.rest >= passed) shards.push_back(one.shard);
   }
-  return found;
+  return shards;
+}
+
+// Neighbours that are farther away lie in more directions: the share of a partition falls more
+// slowly with its distance, in proportion.
+double Centroids::sharpness_at(std::optional<double> last) const {
+  const auto sharpness = static_cast<double>(sharpness_);
+  if (!last) return sharpness;
+  const double distance = squared_distance(distance_, *last);
+  const auto reach = static_cast<double>(reach_);
+  return distance > reach ? sharpness * reach / distance : sharpness;
+}
+
+double Centroids::passed_over(double recall) const {
+  // 0.99 may be a bit more.
+  const auto above = std::ranges::lower_bound(kRecalls, recall - 1e-9);
+  if (above == kRecalls.end()) return 0;
+  const auto level = static_cast<std::size_t>(above - kRecalls.begin());
+  const auto there = static_cast<double>(passed_[level]);
+  if (level == 0) return there;
+  const double part = (kRecalls[level] - recall) / (kRecalls[level] - kRecalls[level - 1]);
+  return there + std::max(0.0, part) * (static_cast<double>(passed_[level - 1]) - there);
+}
+
+std::vector<std::uint32_t> Centroids::by_ratio(const std::vector<double>& distances, double recall,
+                                               std::span<const PartitionOwner> owners) const {
+  const auto level = std::ranges::lower_bound(kRatioRecalls, recall - 1e-9);
+  const bool may_pass = level != kRatioRecalls.end() && distance_ != index::Distance::kDot;
+  const double ratio =
+      may_pass
+          ? static_cast<double>(ratios_[static_cast<std::size_t>(level - kRatioRecalls.begin())])
+          : std::numeric_limits<double>::infinity();
+  const double reach = std::max(std::sqrt(distances[place_of(distances)]), 1e-9) * ratio;
+  std::vector<std::uint32_t> shards;
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    if (std::sqrt(distances[i]) <= reach) shards.push_back(owners[i].shard);
+  }
+  std::ranges::sort(shards);
+  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
+  return shards;
 }
 
 std::string Centroids::encode() const {
   std::string out(kMagic);
-  append_le(out, kVersion);
+  append_le(out, ratios_.empty() ? kVersion : kWithRatios);
   append_le(out, static_cast<std::uint8_t>(distance_));
   append_sized(out, space_);
   append_le(out, dimension_);
   append_le(out, static_cast<std::uint32_t>(size()));
-  append_le(out, static_cast<std::uint32_t>(ratios_.size()));
-  for (const auto* values : {&values_, &ratios_})
-    out += as_bytes_view(std::span<const float>(*values));
+  const auto append_all = [&](const auto& values) {
+    out += as_bytes_view(std::span(values.data(), values.size()));
+  };
+  if (!ratios_.empty()) {
+    append_le(out, static_cast<std::uint32_t>(ratios_.size()));
+    append_all(values_);
+    append_all(ratios_);
+  } else {
+    append_le(out, static_cast<std::uint32_t>(passed_.size()));
+    append_le(out, static_cast<std::uint32_t>(groups_.size()));
+    append_all(values_);
+    append_all(weights_);
+    append_all(std::array{sharpness_, reach_});
+    append_all(passed_);
+    append_all(groups_);
+  }
   append_le(out, checksum(out));
   return out;
 }
@@ -201,7 +279,7 @@ Result<Centroids> Centroids::decode(std::string_view bytes) {
   if (!body || !body->starts_with(kMagic)) return damaged();
   ByteReader in(body->substr(kMagic.size()));
   const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
+  if (in.ok() && version != kVersion && version != kWithRatios)
     return Error{Code::kFailedPrecondition,
                  "the centroids have a version that this program does not read"};
   Centroids made;
@@ -210,18 +288,49 @@ Result<Centroids> Centroids::decode(std::string_view bytes) {
   made.space_ = read_sized(in);
   made.dimension_ = in.read<std::uint32_t>();
   const std::size_t count = in.read<std::uint32_t>();
-  const std::size_t ratios = in.read<std::uint32_t>();
-  if (!in.ok() || distance > 2 || !index::check_space(made.shape()).ok() ||
-      ratios != kRecalls.size() || count == 0 ||
-      in.rest().size() != (count * made.dimension_ + ratios) * sizeof(float))
+  if (!in.ok() || distance > 2 || !index::check_space(made.shape()).ok() || count == 0)
     return damaged();
-  made.values_ = in.read_vector<float>(count * made.dimension_);
-  made.ratios_ = in.read_vector<float>(ratios);
-  for (const auto* values : {&made.values_, &made.ratios_}) {
-    if (!std::ranges::all_of(*values, [](float value) { return std::isfinite(value); }))
-      return damaged();
-  }
+  const bool read = version == kVersion ? made.read_shares(in, count) : made.read_ratios(in, count);
+  if (!read || !in.ok() || !in.rest().empty()) return damaged();
   return made;
+}
+
+bool Centroids::read_ratios(ByteReader& in, std::size_t count) {
+  const std::size_t ratios = in.read<std::uint32_t>();
+  if (!in.ok() || ratios != kRatioRecalls.size() ||
+      in.rest().size() != (count * dimension_ + ratios) * sizeof(float))
+    return false;
+  values_ = in.read_vector<float>(count * dimension_);
+  ratios_ = in.read_vector<float>(ratios);
+  return are_finite(values_) && are_finite(ratios_);
+}
+
+bool Centroids::read_shares(ByteReader& in, std::size_t count) {
+  const std::size_t recalls = in.read<std::uint32_t>();
+  const std::size_t groups = in.read<std::uint32_t>();
+  if (!in.ok() || recalls != kRecalls.size() || (groups != 0 && groups != count) ||
+      in.rest().size() !=
+          (count * (dimension_ + 1) + 2 + recalls) * sizeof(float) + groups * sizeof(std::uint32_t))
+    return false;
+  values_ = in.read_vector<float>(count * dimension_);
+  weights_ = in.read_vector<float>(count);
+  sharpness_ = in.read<float>();
+  reach_ = in.read<float>();
+  passed_ = in.read_vector<float>(recalls);
+  groups_ = in.read_vector<std::uint32_t>(groups);
+  const auto is_share = [](float value) { return std::isfinite(value) && value >= 0; };
+  return are_finite(values_) && is_share(sharpness_) && is_share(reach_) &&
+         std::ranges::all_of(passed_, is_share) &&
+         std::ranges::all_of(weights_, [&](float one) { return is_share(one) && one > 0; });
+}
+
+ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
+                           const Centroids& centroids) {
+  ShardMap map = spread_partitions(std::move(index), std::move(shards), centroids.size());
+  const std::vector<std::uint32_t>& groups = centroids.groups();
+  if (groups.empty() || std::ranges::max(groups) + 1 != map.shards.size()) return map;
+  for (std::size_t i = 0; i < groups.size(); ++i) map.partitions[i].shard = groups[i];
+  return map;
 }
 
 }  // namespace kin::router

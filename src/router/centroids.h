@@ -1,7 +1,8 @@
-// The centroids of an index: where its vectors are placed, and which partitions a search can skip.
+// The centroids of an index: where its vectors are placed, and which shards a search can pass over.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,16 +12,28 @@
 #include "base/result.h"
 #include "index/entity.h"
 #include "index/shard.h"
+#include "router/shard_map.h"
+
+namespace kin {
+class ByteReader;
+}
 
 namespace kin::router {
 
 struct TrainOptions {
   std::size_t partitions = 64;
   std::uint64_t seed = 1;
-  // Shards that the partitions are spread over by spread_partitions(). Neighbouring centroids get
-  // numbers of one shard, and near() is measured by shards: over more of them a search would miss
-  // more. 0: every partition may be on a shard of its own.
+  // Shards of a new map, see spread_partitions() below. 0: every partition may be on its own.
   std::size_t shards = 0;
+};
+
+// What a search looks for.
+struct NearSearch {
+  std::span<const float> vector = {};
+  double recall = 0.97;  // of its ten nearest vectors, as far as shards that are not asked cost it
+  // The similarity of the last hit that was found so far (index::LegHit). A search whose hits are
+  // farther than neighbours of the sample are from each other has more shards that can hold one.
+  std::optional<double> last = {};
 };
 
 // Partition i holds the vectors that are nearest to centroid i. Trained once on a sample, stored
@@ -40,29 +53,62 @@ class Centroids {
 
   std::size_t size() const { return values_.size() / dimension_; }
   const std::string& space() const { return space_; }  // its name
+  // The shard of each partition in a new map: neighbouring partitions are on one, and shards hold
+  // about the same share of the sample. Empty if training was not told of shards.
+  const std::vector<std::uint32_t>& groups() const { return groups_; }
 
   // kInvalidArgument for a vector that does not fit the space.
   Result<index::PartitionId> nearest(std::span<const float> vector) const;
 
-  // The partitions where a search for `recall` expects its ten nearest vectors: those whose
-  // centroid is not much farther than the nearest one. How much was measured on the sample; an
-  // index that has more vectors than the sample needs less. All partitions for a recall of 1, and
-  // for a space of products, which are no distances.
-  Result<std::vector<index::PartitionId>> near(std::span<const float> vector, double recall) const;
+  // The shards to ask, by place in the map, the most promising first. A partition is expected to
+  // hold a share of the nearest vectors that falls with the distance of its centroid; shards are
+  // passed over that together hold too little. How the share falls, and how little is too little,
+  // was measured on the sample. A larger index has nearer neighbours and loses less than asked for.
+  // All shards for a recall of 1, and for a space of products, which are no distances.
+  Result<std::vector<std::uint32_t>> near(const NearSearch& search,
+                                          std::span<const PartitionOwner> owners) const;
 
  private:
   Centroids() = default;
   index::VectorSpace shape() const;
   std::span<const float> row(std::size_t i) const;
+  // Squared distances of all centroids.
   std::vector<double> distances(std::span<const float> prepared) const;
-  void measure(std::span<const std::vector<float>> sample, std::size_t shards);
+  std::vector<std::uint32_t> places_of(std::span<const std::vector<float>> vectors) const;
+  // The sharpness for a search whose last hit has this similarity.
+  double sharpness_at(std::optional<double> last) const;
+  // How much of the expected shares may be on shards that are not asked.
+  double passed_over(double recall) const;
+  std::vector<std::uint32_t> by_ratio(const std::vector<double>& distances, double recall,
+                                      std::span<const PartitionOwner> owners) const;
+  // Takes the centres of partitions, numbered so that those of a group follow each other. `tied`:
+  // places of vectors whose neighbours should be in their group.
+  void arrange(std::span<const std::vector<float>> sample,
+               const std::vector<std::vector<float>>& centres, std::span<const std::uint32_t> tied,
+               std::size_t shards);
+  // Measures what near() needs, with the vectors at `queries`.
+  void measure(std::span<const std::vector<float>> sample, std::span<const std::uint32_t> queries);
+  // The parts of the versions. False if they are damaged.
+  bool read_shares(ByteReader& in, std::size_t count);
+  bool read_ratios(ByteReader& in, std::size_t count);
 
   std::string space_;
   index::Distance distance_ = index::Distance::kCosine;
   std::uint32_t dimension_ = 0;
   std::vector<float> values_;  // row by row
-  // For each of kRecalls: how many times as far as the nearest centroid another may be.
+  std::vector<std::uint32_t> groups_;
+  std::vector<float> weights_;  // shares of the sample
+  float sharpness_ = 0;         // see placement/prospects.h
+  float reach_ = 0;             // squared distance of the tenth neighbour in the sample, the mean
+  std::vector<float> passed_;   // for each of the recalls, see passed_over()
+  // Of version 1, instead of all since the centroids: how many times as far as the nearest centroid
+  // another may be.
   std::vector<float> ratios_;
 };
+
+// A new map with the partitions of each shard as training chose them: for as many shards.
+// Otherwise, shards get ranges of partitions.
+ShardMap spread_partitions(std::string index, std::vector<std::string> shards,
+                           const Centroids& centroids);
 
 }  // namespace kin::router

@@ -103,6 +103,65 @@ TEST_F(RouterTest, AnEntityStaysInItsPartitionWhateverItsVectorBecomes) {
   EXPECT_EQ(all->found.count, 1U);
 }
 
+// 400 entities in four corners of a square; the corner (9, 9) is the only one with the tag "far".
+class CornersTest : public RouterTest {
+ protected:
+  static std::vector<float> point(std::size_t i) {
+    return {static_cast<float>(i % 2) * 9 + static_cast<float>(i % 7) * 0.1F,
+            static_cast<float>(i / 2 % 2) * 9 + static_cast<float>(i % 11) * 0.1F};
+  }
+  LocalClusterOptions corners() {
+    LocalClusterOptions made{.shard = options()};
+    made.shard.spaces = {
+        {.name = "main", .space = {.dimension = 2, .distance = index::Distance::kL2}}};
+    for (std::size_t i = 0; i < 400; ++i) made.sample.push_back(point(i));
+    return made;
+  }
+  void SetUp() override {
+    std::vector<index::Mutation> mutations;
+    for (std::size_t i = 0; i < 400; ++i) {
+      index::PutEntity one = put(i);
+      one.entity.vectors = {{"main", point(i)}};
+      if (i % 4 == 3) one.entity.tags = {"far"};
+      mutations.emplace_back(std::move(one));
+    }
+    ASSERT_TRUE(cluster_.router().write(mutations).ok());
+  }
+  RoutedHits search(const index::ShardQuery& query) {
+    auto found = cluster_.router().search(query, {.show = Show{}});
+    KIN_CHECK(found.ok(), found.ok() ? "" : found.error().message.c_str());
+    return std::move(*found);
+  }
+
+  LocalCluster cluster_{corners()};
+  const index::ShardQuery near_{.vector = index::VectorLeg{.vector = {0.2F, 0.3F}}};
+};
+
+TEST_F(CornersTest, NearVectorsAreOnFewShards) {
+  const RoutedHits found = search(near_);
+  EXPECT_THAT(found.found.hits, SizeIs(10));
+  EXPECT_LT(found.asked, 3U);
+}
+
+TEST_F(CornersTest, FarHitsAreFoundWhereAFilterLeavesNoNearOnes) {
+  index::ShardQuery query = near_;
+  query.scope.filters = {{.name = "tag", .value = "far"}};
+  const RoutedHits found = search(query);
+  ASSERT_THAT(found.found.hits, SizeIs(10));
+  ASSERT_THAT(found.shown.documents, SizeIs(10));
+  for (const auto& shown : found.shown.documents)
+    EXPECT_THAT(std::get<index::StoredEntity>(*shown).entity.tags, testing::ElementsAre("far"));
+}
+
+TEST_F(CornersTest, AllAreFoundIfSoManyAreAskedFor) {
+  index::ShardQuery query = near_;
+  query.k = 400;
+  query.vector->recall = 0.99;
+  const RoutedHits found = search(query);
+  EXPECT_EQ(found.asked, 4U);
+  EXPECT_GT(found.found.hits.size(), 390U);
+}
+
 TEST_F(RouterTest, AMutationThatMakesNoSenseIsRefused) {
   const auto code = [&](const index::Mutation& mutation) {
     return router_->write(std::vector{mutation}).error().code;

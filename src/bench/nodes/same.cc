@@ -219,7 +219,8 @@ std::string to_json(const SameFigures& figures) {
   if (const auto& vectors = figures.vectors) {
     json.key("vectors").begin_object().field("vectors", vectors->vectors);
     json.field("recall_one", vectors->one).field("recall_many", vectors->many);
-    json.field("visited", vectors->visited).end();
+    json.field("recall_all", vectors->all);
+    json.field("visited", vectors->visited).field("skew", vectors->skew).end();
   }
   return json.end().take();
 }
@@ -237,9 +238,10 @@ std::string to_table(const SameFigures& figures) {
   }
   if (const auto& vectors = figures.vectors)
     out += fmt::format(
-        "{} vectors: recall@10 {:.4f} on one shard, {:.4f} over {}; {:.1f} % of the "
-        "shards asked\n",
-        vectors->vectors, vectors->one, vectors->many, figures.bench.nodes, 100 * vectors->visited);
+        "{} vectors: recall@10 {:.4f} on one shard, {:.4f} over {} with {:.1f} % of the shards "
+        "asked, {:.4f} with all; the largest shard has {:.2f} times the mean\n",
+        vectors->vectors, vectors->one, vectors->many, figures.bench.nodes, 100 * vectors->visited,
+        vectors->all, vectors->skew);
   return out;
 }
 

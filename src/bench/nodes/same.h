@@ -44,7 +44,9 @@ struct SameFigures {
     std::uint64_t vectors = 0;
     double one = 0;      // recall of one shard
     double many = 0;     // of all, through the router
+    double all = 0;      // the same, if no shard is passed over
     double visited = 0;  // share of the shards that were asked
+    double skew = 0;     // vectors of the largest shard, as a multiple of the mean
   };
   std::optional<Vectors> vectors = {};
 };

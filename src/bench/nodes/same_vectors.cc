@@ -33,7 +33,7 @@ class VectorFile {
       // Not in the order of the file, in which words are sorted by frequency.
       const std::size_t row = i * 7'919 % rows;
       if (!file.has_direction(row)) continue;
-      (i % every == 0 ? file.questions : file.indexed).push_back(row);
+      (i % every == every / 2 ? file.questions : file.indexed).push_back(row);
     }
     return file;
   }
@@ -109,10 +109,11 @@ Status open_cluster(const SameBench& bench, const VectorFile& file, const fs::pa
   const std::size_t every = std::max<std::size_t>(1, file.indexed.size() / kSample);
   for (std::size_t i = 0; i < file.indexed.size(); i += every)
     sample.push_back(file.vector(file.indexed[i]));
-  router::NewIndex index{.map = router::spread_partitions("words", addresses, kPartitions)};
-  KIN_TRY(index.centroids,
+  KIN_TRY(auto centroids,
           router::Centroids::train(vector_options().spaces[0], sample,
                                    {.partitions = kPartitions, .shards = bench.nodes}));
+  router::NewIndex index{.map = router::spread_partitions("words", addresses, centroids),
+                         .centroids = std::move(centroids)};
   KIN_RETURN_IF_ERROR(router::create_index(*cluster.meta, cluster.connect(), std::move(index)));
   KIN_TRY(cluster.router, router::Router::open("words", *cluster.meta, cluster.connect()));
   return Done{};
@@ -142,26 +143,35 @@ Result<SameFigures::Vectors> compare_vectors(const SameBench& bench, const fs::p
     KIN_RETURN_IF_ERROR(work_off(*one));
     for (const auto& host : many.hosts) KIN_RETURN_IF_ERROR(work_off(host->shard()));
   }
-  std::size_t wanted = 0, by_one = 0, by_many = 0, asked = 0;
+  std::size_t wanted = 0, by_one = 0, by_many = 0, by_all = 0, asked = 0;
   for (const std::size_t row : file.questions) {
     index::ShardQuery query{
         .vector = index::VectorLeg{.vector = file.vector(row), .recall = bench.recall}};
     KIN_TRY(const auto near, index::search(one->view(), query));
     KIN_TRY(const router::RoutedHits routed, many.router->search(query));
+    query.facets = {"type"};  // facets need every shard
+    KIN_TRY(const router::RoutedHits everywhere, many.router->search(query));
+    query.facets.clear();
     query.vector->exact = true;
     KIN_TRY(const auto truth, index::search(one->view(), query));
     wanted += truth.hits.size();
     by_one += count_common(truth.hits, near.hits);
     by_many += count_common(truth.hits, routed.found.hits);
+    by_all += count_common(truth.hits, everywhere.found.hits);
     asked += routed.asked;
   }
+  std::uint64_t largest = 0;
+  for (const auto& host : many.hosts)
+    largest = std::max(largest, host->shard().stats().counters.entities);
   const auto share = [&](std::size_t part, std::size_t all) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(all, 1));
   };
   return SameFigures::Vectors{.vectors = file.indexed.size(),
                               .one = share(by_one, wanted),
                               .many = share(by_many, wanted),
-                              .visited = share(asked, bench.nodes * file.questions.size())};
+                              .all = share(by_all, wanted),
+                              .visited = share(asked, bench.nodes * file.questions.size()),
+                              .skew = share(largest * bench.nodes, file.indexed.size())};
 }
 
 }  // namespace kin::bench

@@ -1,6 +1,7 @@
 #include "router/query/routed_search.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -12,6 +13,12 @@
 
 namespace kin::router {
 namespace {
+
+// A search over several shards may miss neighbours that are on shards it passes over, and
+// neighbours that a shard does not find among its own. These are the shares of both in what the
+// search as a whole may miss.
+constexpr double kPassedOver = 0.4;
+constexpr double kNotFound = 0.5;
 
 // Hits that each of several shards shows. Most pages need no more; a few cost another round.
 std::size_t shown_by_each(std::size_t k, std::size_t shards) {
@@ -94,6 +101,7 @@ index::ShardQuery RoutedSearch::query_for(std::uint32_t shard) const {
   index::ShardQuery query = query_;
   query.scope.partitions = known_->map.partitions_of(shard);
   query.statistics = nullptr;
+  if (query.vector && several_) query.vector->recall = 1 - (1 - query.vector->recall) * kNotFound;
   return query;
 }
 
@@ -117,6 +125,7 @@ Result<std::optional<RoutedHits>> RoutedSearch::attempt() {
   forget_found();
   statistics_.reset();
   const std::vector<std::uint32_t> shards = all_shards();
+  several_ = shards.size() > 1;
   if (query_.graph)
     KIN_RETURN_IF_ERROR(find_reached(shards));
   else if (query_.text && shards.size() > 1)
@@ -426,13 +435,34 @@ Status RoutedSearch::join_neighbours(std::vector<index::ShardHit>& hits) {
 }
 
 Status RoutedSearch::find_near() {
-  // Each shard misses some neighbours by itself. Passing shards over may cost only a fifth of what
-  // the search may miss; with the whole of it, the answer has a recall below the one asked for.
-  const double recall = 1 - (1 - query_.vector->recall) / 5;
-  KIN_TRY(const auto near, known_->centroids->near(query_.vector->vector, recall));
-  std::set<std::uint32_t> shards;
-  for (const index::PartitionId partition : near) shards.insert(known_->map.shard_of(partition));
-  return find_at({shards.begin(), shards.end()});
+  NearSearch search{.vector = query_.vector->vector,
+                    .recall = 1 - (1 - query_.vector->recall) * kPassedOver};
+  KIN_TRY(const auto near, known_->centroids->near(search, known_->map.partitions));
+  KIN_RETURN_IF_ERROR(find_at(near));
+  if (map_changed_ || query_.offset + query_.k == 0) return Done{};
+  // The last hit may be farther than expected: the page is longer, or a filter leaves few
+  // documents. Then more shards can have nearer ones; all, if there are too few hits.
+  std::vector<std::uint32_t> further = all_shards();
+  if ((search.last = last_similarity())) {
+    KIN_TRY(further, known_->centroids->near(search, known_->map.partitions));
+  }
+  std::erase_if(further,
+                [&](std::uint32_t shard) { return std::ranges::find(near, shard) != near.end(); });
+  return further.empty() ? Done{} : find_at(further);
+}
+
+std::optional<double> RoutedSearch::last_similarity() const {
+  std::vector<double> scores;
+  for (const index::Findings& found : found_) {
+    for (const index::LegFound& leg : found.legs) {
+      for (const index::LegHit& hit : leg.hits) scores.push_back(hit.score);
+    }
+  }
+  const std::size_t wanted = query_.offset + query_.k;
+  if (scores.size() < wanted) return {};
+  const auto last = scores.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
+  std::nth_element(scores.begin(), last, scores.end(), std::greater<>());
+  return *last;
 }
 
 Status RoutedSearch::add_joined(RoutedHits& hits) {

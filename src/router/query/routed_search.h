@@ -41,8 +41,11 @@ class RoutedSearch {
   // The shards that can have a match.
   Result<std::vector<std::uint32_t>> matching(const std::vector<std::uint32_t>& shards,
                                               const std::vector<StatisticsReply>& parts) const;
-  // Searches for the vector where it can be near enough.
+  // Searches for the vector where it can be near enough; a second time, on further shards, if the
+  // hits of the first are farther than expected.
   Status find_near();
+  // Of the last hit that was asked for; nothing if there are fewer.
+  std::optional<double> last_similarity() const;
   Status find_at(const std::vector<std::uint32_t>& shards);
   void keep(std::uint32_t shard, FindReply reply);
   void forget_found();
@@ -78,6 +81,7 @@ class RoutedSearch {
 
   KnownPointer known_;
   bool map_changed_ = false;
+  bool several_ = false;  // shards own partitions
   std::optional<index::TextStatistics> statistics_;
   std::vector<std::uint32_t> found_at_;  // shards, in the order of found_
   std::vector<index::Findings> found_;

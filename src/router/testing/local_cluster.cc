@@ -23,13 +23,14 @@ LocalCluster::LocalCluster(const LocalClusterOptions& options)
     identities.push_back(identity);
   }
   NewIndex index{.map = spread_partitions("things", addresses, options.partitions)};
-  index.map.identities = identities;
   if (!options.sample.empty()) {
     auto centroids = Centroids::train(options.shard.spaces.at(0), options.sample,
                                       {.partitions = options.partitions, .shards = options.shards});
     KIN_CHECK(centroids.ok(), "the sample fits");
+    index.map = spread_partitions("things", addresses, *centroids);
     index.centroids = std::move(*centroids);
   }
+  index.map.identities = identities;
   const Status made = create_index(*meta_, connect(), std::move(index), {.clock = &clock_});
   KIN_CHECK(made.ok(), made.ok() ? "" : made.error().message.c_str());
   router_ = open_router();

@@ -121,7 +121,9 @@ Status RoutedIndexes::create(const std::string& name, const Creation& creation) 
     KIN_RETURN_IF_ERROR(node->create_index({.name = name, .settings = settings}));
   }
   router::NewIndex made{
-      .map = router::spread_partitions(name, options_.nodes, creation.partitions),
+      .map = learnt.centroids
+                 ? router::spread_partitions(name, options_.nodes, *learnt.centroids)
+                 : router::spread_partitions(name, options_.nodes, creation.partitions),
       .centroids = std::move(learnt.centroids)};
   KIN_TRY(made.map.identities,
           router::read_identities(connect_to(name), made.map.shards, options_.routing));
