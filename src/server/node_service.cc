@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/thread_priority.h"
 #include "rpc/node_server.h"
 #include "server/node/leased_folder.h"
 #include "server/node/node_folder.h"
@@ -237,6 +238,8 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   KIN_RETURN_IF_ERROR(state->serve_metrics(loopback));
   State* const running = state.get();
   state->working = std::make_unique<StepThread>(*asked.clock, [running] {
+    thread_local const bool gives_way = (let_others_interrupt(), true);
+    static_cast<void>(gives_way);
     return running->work([running] { return running->shards().step(); });
   });
   return std::unique_ptr<NodeService>(new NodeService(std::move(state)));
