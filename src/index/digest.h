@@ -20,8 +20,8 @@ inline constexpr std::size_t kBuckets = 256;
 // The bucket of an entity, with its edges and fragments. The same in every shard. Thread-safe.
 std::uint8_t bucket_of(const DocId& id);
 
-// One digest per bucket, over ids, versions and contents, tombstones included: the sum of the hashes
-// of the records.
+// One digest per bucket, over ids, versions and contents, tombstones included: the sum of the
+// hashes of the records.
 using PartitionDigest = std::array<Hash128, kBuckets>;
 
 // Reads the partition as export_partition() does. Thread-safe.

@@ -324,9 +324,9 @@ struct CopyRequest {
   std::size_t bytes = kPageBytes;
 };
 
-// Has the target read pages of the copy from the source, and take them, until about `pull` bytes have
-// come: a CopyRequest and a TakeRequest for each, without a detour. Any error: nothing is lost, and the
-// caller may carry the pages itself.
+// Has the target read pages of the copy from the source, and take them, until about `pull` bytes
+// have come: a CopyRequest and a TakeRequest for each, without a detour. Any error: nothing is
+// lost, and the caller may carry the pages itself.
 struct PullRequest {
   using Reply = MoveProgress;
   MoveName move = {};
@@ -420,13 +420,13 @@ struct ReadBlobRequest {
   Hash128 hash = {};
 };
 
-using Request = std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequest, LocateRequest,
-                             GetRequest, StatisticsRequest, FindRequest, SumRequest, PresentRequest,
-                             HeadsRequest, EdgesRequest, ListRequest, ReadLogRequest, DigestRequest,
-                             StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest,
-                             ScopeRequest, AboutRequest, CheckRequest, NearRequest, ReceiveRequest,
-                             TakeRequest, FollowRequest, CopyRequest, PlacesRequest,
-                             EndMoveRequest, PullRequest>;
+using Request =
+    std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequest, LocateRequest, GetRequest,
+                 StatisticsRequest, FindRequest, SumRequest, PresentRequest, HeadsRequest,
+                 EdgesRequest, ListRequest, ReadLogRequest, DigestRequest, StatsRequest,
+                 HealthRequest, StoreBlobRequest, ReadBlobRequest, ScopeRequest, AboutRequest,
+                 CheckRequest, NearRequest, ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
+                 PlacesRequest, EndMoveRequest, PullRequest>;
 
 using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,

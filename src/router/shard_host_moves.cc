@@ -91,8 +91,8 @@ Result<bool> ShardHost::clear(index::PartitionId partition, std::size_t limit) {
   std::vector<DocId> ids;
   {
     const index::ShardView view = shard_->view();
-    KIN_TRY(ids, index::partition_ids(
-                     view.truth(), {.partition = partition, .after = after, .limit = limit}));
+    KIN_TRY(ids, index::partition_ids(view.truth(),
+                                      {.partition = partition, .after = after, .limit = limit}));
   }
   if (!ids.empty()) KIN_RETURN_IF_ERROR(shard_->forget(ids));
   drop_kept(partition);
@@ -180,8 +180,8 @@ Result<MoveProgress> ShardHost::take_page(const MoveName& move,
   return progress_of(row);
 }
 
-// The next page is read while one is stored. Without a lock meanwhile: the source may ask this shard
-// for a page of its own.
+// The next page is read while one is stored. Without a lock meanwhile: the source may ask this
+// shard for a page of its own.
 Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions& options) {
   if (!options.reach)
     return Error{Code::kFailedPrecondition, "the shard does not reach others (the router can)"};
@@ -189,12 +189,11 @@ Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions&
   const CallOptions how{
       .map_epoch = options.map_epoch, .shard = request.shard, .deadline = options.deadline};
   const auto begin_page = [&](const std::optional<std::string>& after) {
-    return start(*source,
-                 CopyRequest{.move = request.move,
-                             .after = after,
-                             .limit = request.limit,
-                             .bytes = request.bytes},
-                 how);
+    return start(
+        *source,
+        CopyRequest{
+            .move = request.move, .after = after, .limit = request.limit, .bytes = request.bytes},
+        how);
   };
   const SteadyTime end = clock_.steady_now() + kLongestPull;
   KIN_TRY(MoveProgress progress, progress_in(request.move));
@@ -206,8 +205,8 @@ Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions&
     if (page == nullptr) return Error{Code::kInternal, "a shard refused to copy a partition"};
     const std::optional<std::string> next = page->next;
     // As far as can be told now, another page is wanted.
-    const bool goes_on = next && clock_.steady_now() < end &&
-                         progress.bytes + index::size_of(page->records) < most;
+    const bool goes_on =
+        next && clock_.steady_now() < end && progress.bytes + index::size_of(page->records) < most;
     if (goes_on) under_way = begin_page(next);
     KIN_TRY(progress, take_page(request.move, progress.next, std::move(*page)));
     if (!goes_on || progress.copied || progress.next != next) return done(std::move(progress));

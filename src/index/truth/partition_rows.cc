@@ -47,9 +47,7 @@ Result<bool> PartitionRows::next() {
 void PartitionRows::skip_entity() {
   constexpr int kFew = 4;
   for (std::size_t i = 0; i < cursors_.size(); ++i) {
-    const auto is_at_it = [&] {
-      return cursors_[i].valid() && cursors_[i].key().starts_with(id_);
-    };
+    const auto is_at_it = [&] { return cursors_[i].valid() && cursors_[i].key().starts_with(id_); };
     for (int rows = 0; rows < kFew && is_at_it(); ++rows) cursors_[i].next();
     if (is_at_it()) seek(i, kv::keys_with(id_).to);
   }
@@ -70,7 +68,8 @@ Status PartitionRows::find_least() {
       KIN_RETURN_IF_ERROR(cursors_[i].status());
       continue;
     }
-    if (cursors_[i].key().size() < kIdBytes) return Error{Code::kDataLoss, "a key of the truth is damaged"};
+    if (cursors_[i].key().size() < kIdBytes)
+      return Error{Code::kDataLoss, "a key of the truth is damaged"};
     const auto id_at = [&](std::size_t at) { return cursors_[at].key().substr(0, kIdBytes); };
     if (!current_ || id_at(i) < id_at(*current_)) current_ = i;
   }

@@ -82,7 +82,8 @@ Status RecordMaker::add_edge(std::string_view bytes, std::string_view value) {
   return Done{};
 }
 
-Status RecordMaker::add_fragment(kv::Family family, std::string_view bytes, std::string_view value) {
+Status RecordMaker::add_fragment(kv::Family family, std::string_view bytes,
+                                 std::string_view value) {
   KIN_TRY(FragmentRow row, decode_fragment(value));
   const auto key = decode_fragment_key(family, bytes);
   if (!key) return damaged("fragments");

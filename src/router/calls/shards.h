@@ -50,8 +50,8 @@ struct Told {
 };
 
 // Pauses before the map is read again, where a shard refused a request and the map was not changed
-// yet. A partition is behind its fence for some milliseconds as a rule, so the first one is short, and
-// each further one is twice as long, up to RouterOptions::pause. One thread only.
+// yet. A partition is behind its fence for some milliseconds as a rule, so the first one is short,
+// and each further one is twice as long, up to RouterOptions::pause. One thread only.
 class MapPauses {
  public:
   explicit MapPauses(const RouterOptions& options) : options_(options) {}

@@ -88,13 +88,14 @@ Result<StepOutcome> MoveStep::copy() {
 Status MoveStep::pull(const MoveProgress& before) {
   const CopyRequest page = page_request({});
   const bool is_limited = mover_.options_.bytes_per_second > 0;
-  KIN_TRY(const MoveProgress progress,
-          ask(move_.target, PullRequest{.move = name_,
-                                        .source = map_.shards[move_.source],
-                                        .shard = map_.identity_of(move_.source),
-                                        .limit = page.limit,
-                                        .bytes = page.bytes,
-                                        .pull = is_limited ? page.bytes : mover_.options_.pull_bytes}));
+  KIN_TRY(
+      const MoveProgress progress,
+      ask(move_.target, PullRequest{.move = name_,
+                                    .source = map_.shards[move_.source],
+                                    .shard = map_.identity_of(move_.source),
+                                    .limit = page.limit,
+                                    .bytes = page.bytes,
+                                    .pull = is_limited ? page.bytes : mover_.options_.pull_bytes}));
   const std::uint64_t bytes = progress.bytes - std::min(progress.bytes, before.bytes);
   mover_.counts_.bytes += bytes;
   pace(bytes);

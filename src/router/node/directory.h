@@ -63,7 +63,8 @@ class Directory {
   // Begins to note the entries that are added to a partition, unless it does so already. `journal`
   // is a number that no other process gives.
   PlacesMark keep_added(index::PartitionId home, std::uint64_t journal);
-  // Entries that were added since the mark, and the mark after them. Nothing if they were not noted.
+  // Entries that were added since the mark, and the mark after them. Nothing if they were not
+  // noted.
   std::optional<PlacePage> added_since(index::PartitionId home, const PlacesMark& mark,
                                        std::size_t limit) const;
   // Ends both.
