@@ -1,5 +1,7 @@
 #include "index/record.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/hash.h"
@@ -255,6 +257,19 @@ void append_record(std::string& out, const Record& record) {
 
 std::size_t size_of(const Record& record) {
   return std::visit(SizeOf{}, record);
+}
+
+std::uint64_t size_of(std::span<const Record> records) {
+  std::uint64_t bytes = 0;
+  for (const Record& record : records) bytes += size_of(record);
+  return bytes;
+}
+
+std::uint64_t live_entities_in(std::span<const Record> records) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(records, [](const Record& one) {
+    const auto* entity = std::get_if<EntityRecord>(&one);
+    return entity != nullptr && !entity->deleted;
+  }));
 }
 
 std::string encode(std::span<const Record> records) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,10 @@ void append_record(std::string& out, const Record& record);
 
 // About as many bytes as append_record() adds, without making them.
 std::size_t size_of(const Record& record);
+
+std::uint64_t size_of(std::span<const Record> records);
+// How many of them are entities that are not deleted.
+std::uint64_t live_entities_in(std::span<const Record> records);
 
 // A batch of records as bytes (docs/formats.md, "An index shard: records").
 std::string encode(std::span<const Record> records);

@@ -1,11 +1,10 @@
-// Copies of partitions: the log as records, exports, and digests to compare two copies.
+// Copies of partitions: the log as records, and exports.
 //
 //   KIN_TRY(const LogPage page, read_log(source.view().truth(), {.after = applied}));
 //   KIN_TRY(const auto done, copy.apply(page.records));  // in any order, any number of times
 //   KIN_RETURN_IF_ERROR(source.acknowledge("copy", page.up_to));
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/result.h"
+#include "index/digest.h"
 #include "index/record.h"
 #include "index/truth/view.h"
 
@@ -41,10 +40,6 @@ struct LogPage {
 // power cut takes others back from this shard, but not from its copies. kFailedPrecondition if the
 // log is trimmed beyond `after`: export the partitions instead. Thread-safe.
 Result<LogPage> read_log(const TruthView& view, const LogRequest& request);
-
-inline constexpr std::size_t kBuckets = 256;
-// The bucket of an entity, with its edges and fragments. The same in every shard. Thread-safe.
-std::uint8_t bucket_of(const DocId& id);
 
 struct ExportRequest {
   PartitionId partition{};
@@ -76,16 +71,9 @@ struct PartitionIdsRequest {
 // ids than the limit is the last one. Thread-safe.
 Result<std::vector<DocId>> partition_ids(const TruthView& view, const PartitionIdsRequest& request);
 
-// One digest per bucket, over ids, versions and contents, tombstones included. Two copies of a
-// partition are equal if their digests are.
-using PartitionDigest = std::array<Hash128, kBuckets>;
-
 // How many entities each partition has; those without any are left out. Reads a short row of every
 // entity. Thread-safe.
 using PartitionSizes = std::map<PartitionId, std::uint64_t>;
 Result<PartitionSizes> count_partitions(const TruthView& view);
-
-// Reads the partition as export_partition() does. Thread-safe.
-Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId partition);
 
 }  // namespace kin::index

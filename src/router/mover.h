@@ -35,9 +35,12 @@ struct MoverOptions {
   std::uint64_t bytes_per_second = 0;  // of copies, for each move; 0: no limit
   std::size_t page = 5'000;            // records of a page, which has at most `page_bytes`, too
   std::size_t page_bytes = kPageBytes;
+  // Of a copy that the target reads from the source itself: bytes of one call, which is over within
+  // a part of `attempt` anyway.
+  std::size_t pull_bytes = std::size_t{32} << 20;
   std::size_t removed = 500;  // entities removed at once
   std::size_t most = 2;       // moves at a time; others wait
-  bool one_piece = false;     // a step does not pass the fence at once; for tests
+  bool one_piece = false;     // a step does not pass the fence at once, nor hand over; for tests
 };
 
 // How far a move is, as a mover saw it last.
@@ -56,6 +59,8 @@ struct MoverCounts {
   std::uint64_t bytes = 0;  // of records sent to targets, about
   std::uint64_t done = 0;   // moves whose end this mover wrote
   std::uint64_t failed = 0;
+  // Time in which nobody served a partition, of those that were handed over.
+  std::chrono::nanoseconds fenced{0};
 };
 
 // Any number of routers may step the moves of an index at the same time, and each may stop at any
@@ -90,6 +95,11 @@ class Mover {
     std::optional<std::uint64_t> of = {};
     std::optional<SteadyTime> first_seen = {};  // the progress, for the rate
     MoveProgress first = {};
+    // Of what is done before the fence, so that little is left behind it.
+    std::optional<PlacesMark> places = {};  // entries up to here have arrived
+    Lsn digested = 0;                       // of the source's digest that was made last
+    int digests = 0;                        // made so far
+    bool relays = false;                    // the target cannot read the copy from the source
     std::optional<std::string> ahead_after = {};  // the page that `ahead` begins after
     std::optional<index::ExportPage> ahead = {};  // was read while the one before was stored
     std::string problem = {};

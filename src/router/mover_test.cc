@@ -189,6 +189,50 @@ TEST_F(MoverTest, AMoveThatWasHandedOverIsCompletedAlthoughItWasToBeAborted) {
   expect_all("tide");
 }
 
+TEST_F(MoverTest, TheTargetReadsTheCopyFromTheSource) {
+  const std::size_t count = count_on(0);
+  cluster_.client(1).reach = cluster_.connect();
+  Mover mover = this->mover({.pull_bytes = 500});
+  begin();
+  step_to(mover, MovePhase::kCopying);
+  const std::size_t before = cluster_.client(0).calls;
+  step_to(mover, MovePhase::kFollowing);
+  EXPECT_GT(cluster_.client(0).calls, before + 2) << "pages of the source";
+  EXPECT_GT(mover.counts().bytes, 1'000U);
+  EXPECT_EQ(mover.statuses().at(0).bytes, mover.counts().bytes);
+  EXPECT_EQ(count_on(1), count);
+  step_to(mover, MovePhase::kDone);
+  expect_all("tide");
+}
+
+TEST_F(MoverTest, ACopyGoesThroughTheRouterWhereTheTargetDoesNotReachTheSource) {
+  cluster_.client(1).reach = [&](const std::string&) {
+    auto nobody = std::make_shared<WatchedClient>(cluster_.host(0));
+    nobody->is_down = true;
+    return nobody;
+  };
+  Mover mover = this->mover();
+  begin();
+  step_to(mover, MovePhase::kDone);
+  EXPECT_EQ(count_on(0), 0U);
+  expect_all("tide");
+}
+
+// What was written before the fence is not read again behind it.
+TEST_F(MoverTest, LittleIsLeftToDoBehindTheFence) {
+  Mover mover = this->mover();
+  begin();
+  step_to(mover, MovePhase::kVerifying);
+  put(moving_thing(), "tide at the last moment");
+  const std::size_t source = cluster_.client(0).calls;
+  const std::size_t target = cluster_.client(1).calls;
+  step_to(mover, MovePhase::kHandingOver);
+  EXPECT_EQ(cluster_.client(0).calls - source, 4U) << "fence, log, directory entries, digest";
+  EXPECT_LE(cluster_.client(1).calls - target, 4U) << "digest, records, entries, digest";
+  step_to(mover, MovePhase::kDone);
+  expect_all("tide");
+}
+
 TEST_F(MoverTest, CopiesThatDifferAreNotHandedOver) {
   Mover mover = this->mover();
   begin();

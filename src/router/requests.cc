@@ -11,7 +11,8 @@ constexpr auto kKinds = std::to_array<std::string_view>(
      "statistics",   "find",     "sum",    "present", "heads",  "edges",
      "list",         "read log", "digest", "stats",   "health", "store blob",
      "read blob",    "scope",    "about",  "check",   "near",   "receive",
-     "take",         "follow",   "copy",   "places",  "end move"});
+     "take",         "follow",   "copy",   "places",  "end move",
+     "pull"});
 static_assert(kKinds.size() == std::variant_size_v<Request>);
 
 }  // namespace

@@ -249,6 +249,9 @@ struct DigestReply {
 struct DigestRequest {
   using Reply = DigestReply;
   index::PartitionId partition{};
+  // The shard goes on from what it kept of an earlier request like this one, and keeps the result
+  // for the next: what is read is what changed since.
+  bool kept = false;
 };
 
 // ---- Moves of a partition to another shard (router/move.h). A shard remembers the newest move of
@@ -322,9 +325,31 @@ struct CopyRequest {
   std::size_t bytes = kPageBytes;
 };
 
+// Has the target read pages of the copy from the source, and take them, until about `pull` bytes
+// have come: a CopyRequest and a TakeRequest for each, without a detour. Any error: nothing is
+// lost, and the caller may carry the pages itself.
+struct PullRequest {
+  using Reply = MoveProgress;
+  MoveName move = {};
+  std::string source = {};  // its address
+  Hash128 shard = {};       // its identity
+  std::size_t limit = 500;  // records of a page
+  std::size_t bytes = kPageBytes;
+  std::size_t pull = kPageBytes;
+};
+
+// A moment in the directory entries of a partition, as long as the process of the shard lives.
+struct PlacesMark {
+  std::uint64_t journal = 0;  // of the process and the move
+  std::uint64_t entries = 0;  // that were added since the journal began
+  friend bool operator==(const PlacesMark&, const PlacesMark&) = default;
+};
 struct PlacePage {
   std::vector<Placed> places = {};
   std::optional<DocId> next = {};  // nothing: the last page
+  // Entries that are added later are those since this mark. A page without it says nothing of that.
+  std::optional<PlacesMark> mark = {};
+  bool is_rest = false;  // the page has the entries since PlacesRequest::since, and no others
 };
 // The directory entries of entities that are at home in the partition, by id.
 struct PlacesRequest {
@@ -332,6 +357,9 @@ struct PlacesRequest {
   MoveName move = {};
   std::optional<DocId> after = {};
   std::size_t limit = 5'000;
+  // Only entries that were added since. A shard that does not know the mark answers with the first
+  // page of all, and its mark.
+  std::optional<PlacesMark> since = {};
 };
 
 struct Forgotten {
@@ -393,13 +421,13 @@ struct ReadBlobRequest {
   Hash128 hash = {};
 };
 
-using Request = std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequest, LocateRequest,
-                             GetRequest, StatisticsRequest, FindRequest, SumRequest, PresentRequest,
-                             HeadsRequest, EdgesRequest, ListRequest, ReadLogRequest, DigestRequest,
-                             StatsRequest, HealthRequest, StoreBlobRequest, ReadBlobRequest,
-                             ScopeRequest, AboutRequest, CheckRequest, NearRequest, ReceiveRequest,
-                             TakeRequest, FollowRequest, CopyRequest, PlacesRequest,
-                             EndMoveRequest>;
+using Request =
+    std::variant<OpenSession, WriteRequest, AssignRequest, ClaimRequest, LocateRequest, GetRequest,
+                 StatisticsRequest, FindRequest, SumRequest, PresentRequest, HeadsRequest,
+                 EdgesRequest, ListRequest, ReadLogRequest, DigestRequest, StatsRequest,
+                 HealthRequest, StoreBlobRequest, ReadBlobRequest, ScopeRequest, AboutRequest,
+                 CheckRequest, NearRequest, ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
+                 PlacesRequest, EndMoveRequest, PullRequest>;
 
 using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,

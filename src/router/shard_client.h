@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -34,6 +35,10 @@ struct Refused {
 template <typename T>
 using Reply = Result<std::variant<T, Refused>>;
 
+class ShardClient;
+// The way to the shard of the same index at another address. Never null.
+using Reach = std::function<std::shared_ptr<ShardClient>(const std::string& address)>;
+
 struct CallOptions {
   std::uint64_t map_epoch = 0;  // of the map by which the caller chose the shard
   // The identity of the shard that the caller means; zero: whichever is there. Another shard does
@@ -44,6 +49,8 @@ struct CallOptions {
   std::optional<std::chrono::milliseconds> most_behind = {};
   // Told how old it may be, at most, if a follower answered. Called by wait(), or before.
   std::function<void(std::chrono::milliseconds)> on_behind = {};
+  // On the side of the shard: how it reaches others, for PullRequest. Empty: it does not.
+  Reach reach = {};
   // When the caller gives up: kUnavailable. Whether the request was served is unknown then.
   SteadyTime deadline = SteadyTime::max();
 };

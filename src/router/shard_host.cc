@@ -13,6 +13,9 @@
 namespace kin::router {
 namespace {
 
+// What is kept for a move that nobody carries on is dropped.
+constexpr std::chrono::minutes kKeptIdle{2};
+
 Reply<Response> done(Response response) {
   return std::variant<Response, Refused>(std::move(response));
 }
@@ -189,7 +192,13 @@ ShardHost::ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Direct
   owners_ = shard_->stats().owners;
 }
 
+Result<StepOutcome> ShardHost::step() {
+  drop_kept_before(clock_.steady_now() - kKeptIdle);
+  return shard_->step();
+}
+
 Status ShardHost::close() {
+  drop_kept_before(SteadyTime::max());
   KIN_RETURN_IF_ERROR(shard_->close());
   return directory_->close();
 }
@@ -438,13 +447,6 @@ Reply<Response> ShardHost::answer(const ListRequest& request, const CallOptions&
 Reply<Response> ShardHost::answer(const ReadLogRequest& request, const CallOptions&) {
   KIN_TRY(auto page, index::read_log(shard_->view().truth(), request.log));
   return done(std::move(page));
-}
-
-Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions&) {
-  const index::ShardView view = shard_->view();
-  KIN_TRY(auto digest, index::digest_partition(view.truth(), request.partition));
-  KIN_TRY(const Hash128 places, directory_->digest_places(request.partition));
-  return done(DigestReply{.digest = digest, .places = places, .lsn = view.lsn()});
 }
 
 Reply<Response> ShardHost::answer(const StatsRequest& request, const CallOptions&) {

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/step.h"
+#include "index/digest.h"
 #include "index/shard.h"
 #include "router/node/directory.h"
 #include "router/node/load.h"
@@ -70,7 +71,7 @@ class ShardHost {
   Status copy_rows(const std::filesystem::path& folder);
 
   // Does one piece of the shard's background work.
-  Result<StepOutcome> step() { return shard_->step(); }
+  Result<StepOutcome> step();
   // Writes a checkpoint and closes the files; no call may be running.
   Status close();
 
@@ -119,6 +120,7 @@ class ShardHost {
   Reply<Response> answer(const CopyRequest& request, const CallOptions& options);
   Reply<Response> answer(const PlacesRequest& request, const CallOptions& options);
   Reply<Response> answer(const EndMoveRequest& request, const CallOptions& options);
+  Reply<Response> answer(const PullRequest& request, const CallOptions& options);
 
   // Nothing if the shard owns all of them, from epochs that are in the caller's map.
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
@@ -131,17 +133,31 @@ class ShardHost {
   // The reply to a request that was applied before; nothing if it was not.
   Result<std::optional<WriteReply>> written_before(const WriteRequest& request) const;
 
-  // Moves (shard_host_moves.cc). With `writing_` held.
+  // Moves (shard_host_moves.cc). What changes a part, with `writing_` held.
   bool owns(index::PartitionId partition) const;
   // The shard's part in this move; an empty one if it has none yet. kFailedPrecondition if the move
   // is over here, or there is a newer one.
   Result<MoveRow> part_in(const MoveName& move) const;
+  // Its part in the newest move of the partition; an id of 0 if there was none.
+  MoveRow newest_part(index::PartitionId partition) const;
   Status keep(const MoveName& move, const MoveRow& row, std::span<const Placed> places = {});
   // Removes up to `limit` entities of the partition, and its directory entries after the last one.
   // True if there is more.
   Result<bool> clear(index::PartitionId partition, std::size_t limit);
   // A shard that owns a partition has received it.
   Status end_received(const index::Owners& owners);
+  // Takes a page that continues `after`, unless the copy has come further meanwhile.
+  Result<MoveProgress> take_page(const MoveName& move, const std::optional<std::string>& after,
+                                 index::ExportPage page);
+  Status take_records(std::span<const index::Record> records);
+  Result<MoveProgress> progress_in(const MoveName& move);
+  // The page after `request.after`; see FollowPage for the rest.
+  Result<FollowPage> log_page(const FollowRequest& request, Lsn last, bool owned) const;
+  // From the digest that is kept of the partition, if there is one, and kept again.
+  Result<index::KeptDigest> kept_digest(index::PartitionId partition);
+  // Rows of the partition went without a change in the log, or the move is over.
+  void drop_kept(index::PartitionId partition);
+  void drop_kept_before(SteadyTime used);
 
   std::unique_ptr<index::Shard> shard_;
   std::unique_ptr<Directory> directory_;
@@ -155,14 +171,26 @@ class ShardHost {
 
   mutable std::mutex owning_;  // held briefly; taken after writing_
   index::Owners owners_;
+  std::map<index::PartitionId, MoveRow> moves_;  // as they are stored; changed with `writing_` held
 
   std::mutex writing_;  // held during writes and changes of owners; guards what follows
   struct LastWrite {
     std::uint64_t sequence = 0;
     WriteReply reply = {};
   };
+  std::map<index::PartitionId, DocId> cleared_;  // of partitions that clear() is at: the last one
   std::map<std::uint64_t, LastWrite> last_writes_;  // by session, since the shard was opened
-  std::map<index::PartitionId, MoveRow> moves_;     // as they are stored
+
+  // Of partitions that move.
+  struct Kept {
+    std::optional<index::KeptDigest> digest = {};
+    SteadyTime used = {};
+    // Held while the digest is made: others wait and go on from it.
+    std::shared_ptr<std::mutex> making = std::make_shared<std::mutex>();
+  };
+  std::mutex keeping_;  // held briefly
+  std::map<index::PartitionId, Kept> kept_;
+  std::uint64_t kept_drops_ = 0;
 };
 
 // A shard in this process. Calls are served when they are started. Thread-safe; the host outlives

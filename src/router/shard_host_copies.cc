@@ -37,9 +37,11 @@ Status ShardHost::apply_shipped(const LogObject& object) {
 }
 
 Status ShardHost::learn_stores() {
-  KIN_TRY(moves_, directory_->moves());
+  KIN_TRY(auto moves, directory_->moves());
   index::Owners owners = shard_->stats().owners;
+  drop_kept_before(SteadyTime::max());
   const std::lock_guard owning(owning_);
+  moves_ = std::move(moves);
   owners_ = std::move(owners);
   return Done{};
 }

@@ -11,6 +11,9 @@ namespace {
 
 using State = MoveRow::State;
 
+// Well below the timeout of a call, so that the caller hears how far the copy is.
+constexpr std::chrono::seconds kLongestPull{1};
+
 Reply<Response> done(Response response) {
   return std::variant<Response, Refused>(std::move(response));
 }
@@ -35,7 +38,7 @@ MoveProgress progress_of(const MoveRow& row) {
 }  // namespace
 
 Status ShardHost::load_moves() {
-  KIN_TRY(moves_, directory_->moves());
+  KIN_TRY(moves_, directory_->moves());  // nobody else knows the shard yet
   if (is_copy_) return Done{};
   return end_received(owners_);
 }
@@ -46,21 +49,33 @@ bool ShardHost::owns(index::PartitionId partition) const {
   return owner != owners_.end() && owner->second.owned;
 }
 
+MoveRow ShardHost::newest_part(index::PartitionId partition) const {
+  const std::lock_guard lock(owning_);
+  const auto known = moves_.find(partition);
+  return known == moves_.end() ? MoveRow{.id = 0} : known->second;
+}
+
 Result<MoveRow> ShardHost::part_in(const MoveName& move) const {
-  const auto known = moves_.find(move.partition);
-  if (known == moves_.end() || known->second.id < move.id) return MoveRow{.id = 0};
-  if (known->second.id > move.id || known->second.state == State::kOver) return is_over(move);
-  return known->second;
+  const MoveRow known = newest_part(move.partition);
+  if (known.id < move.id) return MoveRow{.id = 0};
+  if (known.id > move.id || (known.id != 0 && known.state == State::kOver)) return is_over(move);
+  return known;
 }
 
 Status ShardHost::keep(const MoveName& move, const MoveRow& row, std::span<const Placed> places) {
   KIN_RETURN_IF_ERROR(directory_->keep_move(move.partition, row, places));
+  const std::lock_guard lock(owning_);
   moves_[move.partition] = row;
   return Done{};
 }
 
 Status ShardHost::end_received(const index::Owners& owners) {
-  for (auto& [partition, row] : moves_) {
+  std::map<index::PartitionId, MoveRow> moves;
+  {
+    const std::lock_guard lock(owning_);
+    moves = moves_;
+  }
+  for (const auto& [partition, row] : moves) {
     const auto owner = owners.find(partition);
     const bool receives = row.state == State::kClearing || row.state == State::kReceiving;
     if (!receives || owner == owners.end() || !owner->second.owned) continue;
@@ -70,13 +85,23 @@ Status ShardHost::end_received(const index::Owners& owners) {
 }
 
 Result<bool> ShardHost::clear(index::PartitionId partition, std::size_t limit) {
+  // Those before were removed by the piece before. The last piece looks for all, whatever came.
+  const auto last = cleared_.find(partition);
+  const auto after = last == cleared_.end() ? std::nullopt : std::optional(last->second);
   std::vector<DocId> ids;
   {
     const index::ShardView view = shard_->view();
-    KIN_TRY(ids, index::partition_ids(view.truth(), {.partition = partition, .limit = limit}));
+    KIN_TRY(ids, index::partition_ids(view.truth(),
+                                      {.partition = partition, .after = after, .limit = limit}));
   }
   if (!ids.empty()) KIN_RETURN_IF_ERROR(shard_->forget(ids));
-  if (ids.size() == limit) return true;
+  drop_kept(partition);
+  if (ids.size() == limit) {
+    cleared_[partition] = ids.back();
+    return true;
+  }
+  cleared_.erase(partition);
+  if (after) return true;
   KIN_RETURN_IF_ERROR(directory_->forget_places(partition));
   return false;
 }
@@ -101,19 +126,27 @@ Reply<Response> ShardHost::answer(const ReceiveRequest& request, const CallOptio
   return done(progress_of(row));
 }
 
+Status ShardHost::take_records(std::span<const index::Record> records) {
+  const auto is_owner = [](const index::Record& record) {
+    return std::holds_alternative<index::OwnerRecord>(record);
+  };
+  std::vector<index::Record> kept;
+  // Owners come from maps alone.
+  if (std::ranges::any_of(records, is_owner)) {
+    std::ranges::remove_copy_if(records, std::back_inserter(kept), is_owner);
+    records = kept;
+  }
+  if (records.empty()) return Done{};
+  KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(records));
+  return Done{};
+}
+
 Reply<Response> ShardHost::answer(const TakeRequest& request, const CallOptions&) {
   const std::lock_guard lock(writing_);
   KIN_TRY(MoveRow row, part_in(request.move));
   if (row.state != State::kReceiving)
     return Error{Code::kFailedPrecondition, "the shard does not receive the partition"};
-  std::vector<index::Record> records;
-  for (const index::Record& record : request.records) {
-    // Owners come from maps alone.
-    if (!std::holds_alternative<index::OwnerRecord>(record)) records.push_back(record);
-  }
-  if (!records.empty()) {
-    KIN_TRY([[maybe_unused]] const auto applied, shard_->apply(records));
-  }
+  KIN_RETURN_IF_ERROR(take_records(request.records));
   const MoveProgress before = std::exchange(row.progress, request.progress);
   row.progress.ready = false;
   row.progress.lsn = std::max(row.progress.lsn, before.lsn);
@@ -122,13 +155,78 @@ Reply<Response> ShardHost::answer(const TakeRequest& request, const CallOptions&
   return done(progress_of(row));
 }
 
+Result<MoveProgress> ShardHost::progress_in(const MoveName& move) {
+  const std::lock_guard lock(writing_);
+  KIN_TRY(const MoveRow row, part_in(move));
+  if (row.state != State::kReceiving)
+    return Error{Code::kFailedPrecondition, "the shard does not receive the partition"};
+  return progress_of(row);
+}
+
+Result<MoveProgress> ShardHost::take_page(const MoveName& move,
+                                          const std::optional<std::string>& after,
+                                          index::ExportPage page) {
+  const std::lock_guard lock(writing_);
+  KIN_TRY(MoveRow row, part_in(move));
+  if (row.state != State::kReceiving)
+    return Error{Code::kFailedPrecondition, "the shard does not receive the partition"};
+  if (row.progress.copied || row.progress.next != after) return progress_of(row);
+  KIN_RETURN_IF_ERROR(take_records(page.records));
+  row.progress.copied = !page.next;
+  row.progress.next = std::move(page.next);
+  row.progress.entities += index::live_entities_in(page.records);
+  row.progress.bytes += index::size_of(page.records);
+  KIN_RETURN_IF_ERROR(keep(move, row));
+  return progress_of(row);
+}
+
+// The next page is read while one is stored. Without a lock meanwhile: the source may ask this
+// shard for a page of its own.
+Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions& options) {
+  if (!options.reach)
+    return Error{Code::kFailedPrecondition, "the shard does not reach others (the router can)"};
+  const std::shared_ptr<ShardClient> source = options.reach(request.source);
+  const CallOptions how{
+      .map_epoch = options.map_epoch, .shard = request.shard, .deadline = options.deadline};
+  const auto begin_page = [&](const std::optional<std::string>& after) {
+    return start(
+        *source,
+        CopyRequest{
+            .move = request.move, .after = after, .limit = request.limit, .bytes = request.bytes},
+        how);
+  };
+  const SteadyTime end = clock_.steady_now() + kLongestPull;
+  KIN_TRY(MoveProgress progress, progress_in(request.move));
+  if (progress.copied) return done(std::move(progress));
+  const std::uint64_t most = progress.bytes + request.pull;
+  for (auto under_way = begin_page(progress.next);;) {
+    KIN_TRY(auto reply, under_way.wait());
+    auto* page = std::get_if<index::ExportPage>(&reply);
+    if (page == nullptr) return Error{Code::kInternal, "a shard refused to copy a partition"};
+    const std::optional<std::string> next = page->next;
+    // As far as can be told now, another page is wanted.
+    const bool goes_on =
+        next && clock_.steady_now() < end && progress.bytes + index::size_of(page->records) < most;
+    if (goes_on) under_way = begin_page(next);
+    KIN_TRY(progress, take_page(request.move, progress.next, std::move(*page)));
+    if (!goes_on || progress.copied || progress.next != next) return done(std::move(progress));
+  }
+}
+
 Reply<Response> ShardHost::answer(const FollowRequest& request, const CallOptions&) {
-  std::unique_lock lock(writing_);
+  const bool is_fenced = !owns(request.move.partition);
+  std::unique_lock lock(writing_, std::defer_lock);
+  // Behind the fence the log of the partition has ended, so writers of others are not waited for.
+  if (!request.after || !is_fenced) lock.lock();
   const std::string follower = follower_of(request.move);
   KIN_TRY(const MoveRow row, part_in(request.move));
   if (row.id != 0 && row.state != State::kSending)
     return Error{Code::kFailedPrecondition, "the shard receives the partition that it should send"};
   const Lsn last = shard_->view().lsn();
+  if (row.id != 0 && !lock.owns_lock()) {
+    KIN_TRY(auto page, log_page(request, last, false));
+    return done(std::move(page));
+  }
   const bool owned = owns(request.move.partition);
   if (row.id == 0) {
     if (request.after) return is_over(request.move);
@@ -145,13 +243,18 @@ Reply<Response> ShardHost::answer(const FollowRequest& request, const CallOption
   }
   KIN_RETURN_IF_ERROR(shard_->acknowledge(follower, *request.after));
   lock.unlock();  // the page may contain more than `last`, and writers need not wait for it
+  KIN_TRY(auto page, log_page(request, last, owned));
+  return done(std::move(page));
+}
+
+Result<FollowPage> ShardHost::log_page(const FollowRequest& request, Lsn last, bool owned) const {
   KIN_TRY(auto page, index::read_log(shard_->view().truth(),
                                      {.after = *request.after,
                                       .partitions = Partitions{request.move.partition},
                                       .limit = request.limit,
                                       .bytes = request.bytes}));
-  return done(FollowPage{
-      .records = std::move(page.records), .up_to = page.up_to, .last = last, .owned = owned});
+  return FollowPage{
+      .records = std::move(page.records), .up_to = page.up_to, .last = last, .owned = owned};
 }
 
 Reply<Response> ShardHost::answer(const CopyRequest& request, const CallOptions&) {
@@ -164,24 +267,95 @@ Reply<Response> ShardHost::answer(const CopyRequest& request, const CallOptions&
 }
 
 Reply<Response> ShardHost::answer(const PlacesRequest& request, const CallOptions&) {
+  std::optional<PlacesMark> mark;
+  if (request.since && !request.after) {
+    if (auto rest = directory_->added_since(request.move.partition, *request.since, request.limit))
+      return done(std::move(*rest));
+    mark = directory_->keep_added(request.move.partition, opened_ ^ request.move.id);
+    const std::lock_guard lock(keeping_);
+    kept_[request.move.partition].used = clock_.steady_now();
+  }
   KIN_TRY(auto page, directory_->export_places(request));
+  page.mark = mark;
   return done(std::move(page));
+}
+
+Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions&) {
+  if (request.kept && !is_copy_) {
+    KIN_TRY(const index::KeptDigest kept, kept_digest(request.partition));
+    KIN_TRY(const Hash128 places, directory_->keep_digest(request.partition));
+    return done(DigestReply{.digest = kept.digest(), .places = places, .lsn = kept.lsn()});
+  }
+  const index::ShardView view = shard_->view();
+  KIN_TRY(auto digest, index::digest_partition(view.truth(), request.partition));
+  KIN_TRY(const Hash128 places, directory_->digest_places(request.partition));
+  return done(DigestReply{.digest = digest, .places = places, .lsn = view.lsn()});
+}
+
+Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition) {
+  std::shared_ptr<std::mutex> making;
+  {
+    const std::lock_guard lock(keeping_);
+    Kept& kept = kept_[partition];
+    kept.used = clock_.steady_now();
+    making = kept.making;
+  }
+  const std::lock_guard turn(*making);
+  std::optional<index::KeptDigest> known;
+  std::uint64_t drops = 0;
+  {
+    const std::lock_guard lock(keeping_);
+    drops = kept_drops_;
+    if (const auto kept = kept_.find(partition); kept != kept_.end()) known = kept->second.digest;
+  }
+  const index::ShardView view = shard_->view();
+  // Where the log is trimmed, or anything else is wrong, the whole partition is read.
+  if (known && !known->advance(view).ok()) known.reset();
+  if (!known) {
+    KIN_TRY(known, index::KeptDigest::compute(view, partition));
+  }
+  const std::lock_guard lock(keeping_);
+  if (const auto kept = kept_.find(partition); kept != kept_.end() && kept_drops_ == drops) {
+    kept->second.digest = *known;
+    kept->second.used = clock_.steady_now();
+  }
+  return std::move(*known);
+}
+
+void ShardHost::drop_kept(index::PartitionId partition) {
+  {
+    const std::lock_guard lock(keeping_);
+    ++kept_drops_;
+    kept_.erase(partition);
+  }
+  directory_->drop_kept(partition);
+}
+
+void ShardHost::drop_kept_before(SteadyTime used) {
+  std::vector<index::PartitionId> idle;
+  {
+    const std::lock_guard lock(keeping_);
+    for (const auto& [partition, kept] : kept_) {
+      if (kept.used < used) idle.push_back(partition);
+    }
+  }
+  for (const index::PartitionId partition : idle) drop_kept(partition);
 }
 
 Reply<Response> ShardHost::answer(const EndMoveRequest& request, const CallOptions&) {
   const std::lock_guard lock(writing_);
   const MoveName& move = request.move;
-  const auto known = moves_.find(move.partition);
+  const MoveRow known = newest_part(move.partition);
   // An older move ended when the newer one began.
-  if (known != moves_.end() && known->second.id > move.id) return done(Forgotten{});
-  const bool ended = known != moves_.end() && known->second.id == move.id &&
-                     known->second.state == State::kOver;
+  if (known.id > move.id) return done(Forgotten{});
+  const bool ended = known.id == move.id && known.state == State::kOver;
   if (!ended && !request.keep) {
     if (owns(move.partition))
       return Error{Code::kFailedPrecondition, "the shard owns the partition that it should remove"};
     KIN_TRY(const bool more, clear(move.partition, request.limit));
     if (more) return done(Forgotten{.more = true});
   }
+  drop_kept(move.partition);
   if (!ended) KIN_RETURN_IF_ERROR(keep(move, {.id = move.id, .state = State::kOver}));
   KIN_RETURN_IF_ERROR(shard_->drop_follower(follower_of(move)));
   return done(Forgotten{});

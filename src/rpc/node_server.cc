@@ -8,7 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <thread>
 
+#include "base/thread_priority.h"
 #include "kindred/v1/node.grpc.pb.h"
 #include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
@@ -135,17 +137,42 @@ class Service final : public v1::Node::Service {
   router::Reply<router::Response> serve(const grpc::ServerContext& context, const rpc::Call& call,
                                         std::optional<std::chrono::milliseconds>& behind) {
     KIN_TRY(const auto host, indexes_.find(call.index, call.shard));
+    router::Reach reach;
+    if (options_.reach)
+      reach = [&](const std::string& address) { return options_.reach(call.index, address); };
     const router::CallOptions how{.map_epoch = call.map_epoch,
                                   .shard = call.shard,
                                   .most_behind = call.most_behind,
                                   .on_behind = [&](auto time) { behind = time; },
+                                  .reach = std::move(reach),
                                   .deadline = steady_deadline(context, *options_.clock)};
-    auto reply = host->serve(call.request, how);
+    auto reply = serve_by_turns(*host, call.request, how);
     // Who asks for the state of a shard wants to know it also while its log does not go on.
     const bool is_held = !std::holds_alternative<router::HealthRequest>(call.request) &&
                          !std::holds_alternative<router::StatsRequest>(call.request);
     if (is_held) KIN_RETURN_IF_ERROR(indexes_.hold(host, how.deadline));
     return reply;
+  }
+
+  // Copies of partitions take a core for as long as they last. Searches do not wait for them.
+  static bool is_long(const router::Request& request) {
+    return std::holds_alternative<router::PullRequest>(request) ||
+           std::holds_alternative<router::CopyRequest>(request) ||
+           std::holds_alternative<router::DigestRequest>(request) ||
+           std::holds_alternative<router::EndMoveRequest>(request);
+  }
+
+  static router::Reply<router::Response> serve_by_turns(router::ShardHost& host,
+                                                        const router::Request& request,
+                                                        const router::CallOptions& how) {
+    if (!is_long(request)) return host.serve(request, how);
+    std::optional<router::Reply<router::Response>> reply;
+    // A thread of its own, since it cannot be given its priority back.
+    std::jthread([&] {
+      yield_to_other_threads();
+      reply.emplace(host.serve(request, how));
+    }).join();
+    return std::move(*reply);
   }
 
   // Ids that cannot be one of a router are ignored: they would spoil logs.

@@ -45,6 +45,11 @@ struct NodeServerOptions {
   std::size_t most_calls = 256;                // at once; others are refused with UNAVAILABLE
   const Clock* clock = &system_clock();
   std::function<void(const ServedCall&)> on_call = {};  // may be called on any thread
+  // How a shard of an index reaches the one at another address; see router::CallOptions::reach.
+  // Called on any thread. Empty: it does not.
+  std::function<std::shared_ptr<router::ShardClient>(const std::string& index,
+                                                     const std::string& address)>
+      reach = {};
 };
 
 // Thread-safe. Calls are served on threads of gRPC.

@@ -5,10 +5,12 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/thread_priority.h"
 #include "rpc/node_server.h"
 #include "server/node/leased_folder.h"
 #include "server/node/node_folder.h"
 #include "server/node/node_gauges.h"
+#include "server/node/other_nodes.h"
 #include "server/page/site.h"
 #include "server/service/safety.h"
 #include "server/service/step_thread.h"
@@ -72,6 +74,7 @@ struct NodeService::State {
   std::unique_ptr<StepThread> following{};  // rows of the meta store
   std::unique_ptr<StepThread> shipping{};
   std::unique_ptr<StepThread> snapshots{};
+  std::unique_ptr<OtherNodes> other_nodes{};  // null: partitions go through the router
   std::unique_ptr<rpc::NodeServer> server{};
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> metrics{};
@@ -86,6 +89,9 @@ struct NodeService::State {
   void begin_shipping();
   StepOutcome follow();
   Status serve_calls();
+  std::function<std::shared_ptr<router::ShardClient>(const std::string& index,
+                                                     const std::string& address)>
+  reach() const;
   Status serve_metrics(bool loopback);
 
   StepOutcome work(const std::function<Result<StepOutcome>()>& step) const {
@@ -98,6 +104,12 @@ struct NodeService::State {
 
 Status NodeService::State::serve_calls() {
   KIN_TRY(auto identity, read_identity(options.tls));
+  rpc::ConnectionOptions others{
+      .token = options.token, .most_bytes = options.most_bytes, .clock = options.clock};
+  if (!options.trusted.empty()) {
+    KIN_TRY(others.trusted, read_file(options.trusted));
+  }
+  if (!options.tls || others.trusted) other_nodes = std::make_unique<OtherNodes>(std::move(others));
   KIN_TRY(server, rpc::NodeServer::start(
                       shards(), {.address = options.address,
                                  .port = options.port,
@@ -105,8 +117,17 @@ Status NodeService::State::serve_calls() {
                                  .tls = std::move(identity),
                                  .most_bytes = options.most_bytes,
                                  .clock = options.clock,
-                                 .on_call = [this](const auto& call) { watch->served(call); }}));
+                                 .on_call = [this](const auto& call) { watch->served(call); },
+                                 .reach = reach()}));
   return Done{};
+}
+
+std::function<std::shared_ptr<router::ShardClient>(const std::string&, const std::string&)>
+NodeService::State::reach() const {
+  if (!other_nodes) return {};
+  return [nodes = other_nodes.get()](const std::string& index, const std::string& address) {
+    return nodes->reach(index, address);
+  };
 }
 
 Status NodeService::State::serve_metrics(bool loopback) {
@@ -217,6 +238,8 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   KIN_RETURN_IF_ERROR(state->serve_metrics(loopback));
   State* const running = state.get();
   state->working = std::make_unique<StepThread>(*asked.clock, [running] {
+    thread_local const bool gives_way = (let_others_interrupt(), true);
+    static_cast<void>(gives_way);
     return running->work([running] { return running->shards().step(); });
   });
   return std::unique_ptr<NodeService>(new NodeService(std::move(state)));

@@ -37,6 +37,10 @@ struct NodeOptions {
   std::optional<router::EtcdOptions> etcd{};
   // By which routers reach the node, in maps and leases; empty: `address` and `port`.
   std::string reached_at{};
+  // File of PEM certificates, one of which signed those of the other nodes: with it, or without
+  // TLS, partitions move from node to node. Otherwise they go through the router. The others take
+  // `token`.
+  std::filesystem::path trusted{};
   bool durable = false;  // replies wait until what they tell is in that log
   std::chrono::milliseconds retention = std::chrono::hours{24};  // of points in time in that log
   Clock* clock = &system_clock();

@@ -50,6 +50,7 @@ struct NodeArguments {
   LogFlags log;
   MetaFlags meta;
   std::string address;
+  std::string trusted;
   std::optional<std::uint16_t> metrics_port;
   std::string api;
 };
@@ -98,6 +99,7 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
   if (!etcd) return wrong_usage(etcd.error(), verb);
   options.etcd = std::move(*etcd);
   options.reached_at = arguments.address;
+  options.trusted = arguments.trusted;
   options.on_event = [](const std::string& event) { say("kindred: " + event + "\n"); };
   options.on_problem = [](const Error& error) { say("kindred: " + error.message + "\n"); };
   auto service = server::NodeService::start(std::move(options));
@@ -144,6 +146,10 @@ Command add_node_command(CLI::App& app) {
                    "Serve the JSON API and the page for indexes of this node alone, at a loopback "
                    "address of this machine")
       ->type_name("ADDRESS:PORT");
+  verb->add_option("--node-ca", arguments->trusted,
+                   "PEM certificates that signed those of the other nodes, with TLS: partitions then move "
+                   "from node to node, and not through the router")
+      ->type_name("FILE");
   add_shipped_log_flags(*verb, arguments->log);
   add_meta_flags(*verb, arguments->meta,
                  "Hold leases in this etcd, have copies of shards of other nodes, and take over when "

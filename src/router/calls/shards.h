@@ -1,6 +1,8 @@
 // The shards of an index as a router knows them: the map, ways to them, and calls to many at once.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -54,6 +56,23 @@ struct Told {
 struct Limits {
   SteadyTime deadline = SteadyTime::max();
   Staleness* staleness = nullptr;
+};
+
+// Pauses before the map is read again, where a shard refused a request and the map was not changed
+// yet. A partition is behind its fence for some milliseconds as a rule, so the first one is short,
+// and each further one is twice as long, up to RouterOptions::pause. One thread only.
+class MapPauses {
+ public:
+  explicit MapPauses(const RouterOptions& options) : options_(options) {}
+
+  void sleep() {
+    options_.clock->sleep_for(std::min(next_, options_.pause));
+    next_ = std::min(2 * next_, options_.pause);
+  }
+
+ private:
+  const RouterOptions& options_;
+  std::chrono::nanoseconds next_ = std::chrono::milliseconds{1};
 };
 
 // Thread-safe.
@@ -147,6 +166,7 @@ template <typename Read>
 auto Shards::with_map(const Read& read)
     -> Result<typename std::decay_t<decltype(*read(KnownPointer(), SteadyTime()))>::value_type> {
   const SteadyTime end = deadline();
+  MapPauses pauses(options_);
   for (;;) {
     const KnownPointer before = known();
     KIN_TRY(auto done, read(before, end));
@@ -154,7 +174,7 @@ auto Shards::with_map(const Read& read)
     KIN_RETURN_IF_ERROR(refresh());
     if (is_over(end))
       return Error{Code::kUnavailable, "the map of the index changed during the request"};
-    if (known() == before) options_.clock->sleep_for(options_.pause);
+    if (known() == before) pauses.sleep();
   }
 }
 

@@ -8,18 +8,10 @@
 namespace kin::router {
 namespace {
 
-std::uint64_t bytes_of(const std::vector<index::Record>& records) {
-  std::uint64_t bytes = 0;
-  for (const index::Record& record : records) bytes += index::size_of(record);
-  return bytes;
-}
-
-std::uint64_t entities_in(const std::vector<index::Record>& records) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(records, [](const index::Record& one) {
-    const auto* entity = std::get_if<index::EntityRecord>(&one);
-    return entity != nullptr && !entity->deleted;
-  }));
-}
+// Changes that are read again behind the fence in little time, on any machine.
+constexpr Lsn kFewChanges = 200;
+// A shard that is written to all the time is fenced although there are more.
+constexpr int kMostDigests = 6;
 
 }  // namespace
 
@@ -84,15 +76,40 @@ Result<StepOutcome> MoveStep::copy() {
     seen().yields_until = now() + mover_.options_.yield;
     return StepOutcome::not_before(*seen().yields_until);
   }
+  if (!seen().relays) {
+    if (pull(progress).ok()) return StepOutcome::worked();
+    // Perhaps the target does not reach the source, or is an older program.
+    seen().relays = true;
+  }
+  return relay(std::move(progress));
+}
+
+// The target reads the copy from the source.
+Status MoveStep::pull(const MoveProgress& before) {
+  const CopyRequest page = page_request({});
+  const bool is_limited = mover_.options_.bytes_per_second > 0;
+  KIN_TRY(
+      const MoveProgress progress,
+      ask(move_.target, PullRequest{.move = name_,
+                                    .source = map_.shards[move_.source],
+                                    .shard = map_.identity_of(move_.source),
+                                    .limit = page.limit,
+                                    .bytes = page.bytes,
+                                    .pull = is_limited ? page.bytes : mover_.options_.pull_bytes}));
+  const std::uint64_t bytes = progress.bytes - std::min(progress.bytes, before.bytes);
+  mover_.counts_.bytes += bytes;
+  pace(bytes);
+  note_progress(progress);
+  return Done{};
+}
+
+// The copy goes through this process.
+Result<StepOutcome> MoveStep::relay(MoveProgress progress) {
   KIN_TRY(index::ExportPage page, page_after(progress.next));
   progress.copied = !page.next;
   progress.next = page.next;
-  progress.entities += entities_in(page.records);
-  const std::uint64_t bytes = bytes_of(page.records);
-  const std::uint64_t rate = mover_.options_.bytes_per_second;
-  if (rate > 0)
-    seen().next_page =
-        now() + std::chrono::nanoseconds{std::chrono::seconds{1}} * bytes / rate;
+  progress.entities += index::live_entities_in(page.records);
+  pace(index::size_of(page.records));
   // The next page is read while this one is stored.
   std::optional<Started<index::ExportPage>> ahead;
   if (page.next) ahead.emplace(start_call(move_.source, page_request(page.next)));
@@ -105,6 +122,12 @@ Result<StepOutcome> MoveStep::copy() {
   if (!kept.ok()) return kept.error();
   note_progress(*kept);
   return StepOutcome::worked();
+}
+
+void MoveStep::pace(std::uint64_t bytes) {
+  const std::uint64_t rate = mover_.options_.bytes_per_second;
+  if (rate > 0)
+    seen().next_page = now() + std::chrono::nanoseconds{std::chrono::seconds{1}} * bytes / rate;
 }
 
 CopyRequest MoveStep::page_request(const std::optional<std::string>& after) const {
@@ -148,6 +171,8 @@ Result<StepOutcome> MoveStep::follow() {
   KIN_TRY(seen().progress, take({.records = std::move(page.records), .progress = progress}));
   if (page.up_to < page.last) return StepOutcome::worked();
   if (!source_owns()) return decided();
+  KIN_TRY(const bool is_ready, prepare_fence());
+  if (!is_ready) return StepOutcome::worked();
   // Written down before the source is told, so that an abort knows which epoch to go beyond.
   Move after = move_;
   after.phase = rule_of(move_.phase).next;
@@ -161,46 +186,104 @@ Result<StepOutcome> MoveStep::verify() {
   const AssignRequest fence{
       .owners = {{.partition = move_.partition, .epoch = move_.fence, .owned = false}}};
   KIN_TRY([[maybe_unused]] const Assigned told, ask(move_.source, fence));
-  KIN_TRY(const MoveProgress progress, ask(move_.target, ReceiveRequest{.move = name_}));
-  KIN_RETURN_IF_ERROR(send_log(progress));
-  KIN_RETURN_IF_ERROR(send_places(progress));
-  KIN_RETURN_IF_ERROR(compare());
-  return advance();
+  // Where this mover prepared the fence, it knows; another one may have come further since, which
+  // does no harm.
+  if (seen().digests == 0) {
+    KIN_TRY(seen().progress, ask(move_.target, ReceiveRequest{.move = name_}));
+  }
+  KIN_TRY(Rest rest, read_rest(seen().progress.lsn));
+  const bool is_all = rest.log.records.empty() && rest.places.is_rest && rest.places.places.empty();
+  KIN_RETURN_IF_ERROR(send_log(std::move(rest.log)));
+  KIN_RETURN_IF_ERROR(send_places(std::move(rest.places)));
+  if (!is_all) {
+    KIN_TRY(rest.theirs,
+            ask(move_.target, DigestRequest{.partition = move_.partition, .kept = true}));
+  }
+  KIN_RETURN_IF_ERROR(compare(rest.ours, rest.theirs));
+  return mover_.options_.one_piece ? advance() : hand_over();
 }
 
-Status MoveStep::send_log(MoveProgress progress) {
+Result<bool> MoveStep::prepare_fence() {
+  if (!seen().places) KIN_RETURN_IF_ERROR(send_places());
+  const DigestRequest request{.partition = move_.partition, .kept = true};
+  auto source = start_call(move_.source, request);
+  auto target = start_call(move_.target, request);
+  KIN_TRY(const DigestReply ours, result_of(source.wait()));
+  KIN_TRY([[maybe_unused]] const DigestReply theirs, result_of(target.wait()));
+  // What is written meanwhile is read again behind the fence.
+  const Lsn before = std::exchange(seen().digested, ours.lsn);
+  ++seen().digests;
+  return (before != 0 && ours.lsn <= before + kFewChanges) || seen().digests >= kMostDigests;
+}
+
+// The source's state does not change any more, so the order of these does not matter. That of the
+// target does only if there is something left to send.
+Result<MoveStep::Rest> MoveStep::read_rest(Lsn after) {
+  const DigestRequest digest{.partition = move_.partition, .kept = true};
+  auto log = start_call(move_.source, FollowRequest{.move = name_,
+                                                    .after = after,
+                                                    .limit = mover_.options_.page,
+                                                    .bytes = mover_.options_.page_bytes});
+  auto places = start_call(move_.source, places_request());
+  auto ours = start_call(move_.source, digest);
+  auto theirs = start_call(move_.target, digest);
+  Rest rest;
+  KIN_TRY(rest.log, result_of(log.wait()));
+  KIN_TRY(rest.places, result_of(places.wait()));
+  KIN_TRY(rest.ours, result_of(ours.wait()));
+  KIN_TRY(rest.theirs, result_of(theirs.wait()));
+  return rest;
+}
+
+Status MoveStep::send_log(FollowPage page) {
   for (;;) {
-    KIN_TRY(FollowPage page, ask(move_.source, FollowRequest{.move = name_,
-                                                             .after = progress.lsn,
-                                                             .limit = mover_.options_.page,
-                                                             .bytes = mover_.options_.page_bytes}));
     if (page.owned)
       return Error{Code::kFailedPrecondition, "the source serves the partition on"};
-    progress.lsn = page.up_to;
     const bool at_end = page.up_to >= page.last;
-    KIN_TRY([[maybe_unused]] const auto kept,
-            take({.records = std::move(page.records), .progress = progress}));
+    MoveProgress progress = seen().progress;
+    progress.lsn = page.up_to;
+    if (!page.records.empty()) {
+      KIN_TRY(seen().progress, take({.records = std::move(page.records), .progress = progress}));
+    }
     if (at_end) return Done{};
+    KIN_TRY(page, ask(move_.source, FollowRequest{.move = name_,
+                                                  .after = progress.lsn,
+                                                  .limit = mover_.options_.page,
+                                                  .bytes = mover_.options_.page_bytes}));
   }
 }
 
-// The directory has no log: it is sent as a whole when it does not change any more.
-Status MoveStep::send_places(MoveProgress progress) {
-  PlacesRequest request{.move = name_};
-  do {
-    KIN_TRY(PlacePage page, ask(move_.source, request));
-    request.after = page.next;
-    KIN_TRY([[maybe_unused]] const auto kept,
-            take({.places = std::move(page.places), .progress = progress}));
-  } while (request.after);
+PlacesRequest MoveStep::places_request() const {
+  const auto known = mover_.seen_.find(move_.id);
+  const bool is_marked = known != mover_.seen_.end() && known->second.places;
+  return {.move = name_, .since = is_marked ? *known->second.places : PlacesMark{}};
+}
+
+// The directory has no log. It is sent as a whole once, and then what was added since: that the
+// source remembers, unless it was stopped meanwhile.
+Status MoveStep::send_places() {
+  KIN_TRY(PlacePage page, ask(move_.source, places_request()));
+  return send_places(std::move(page));
+}
+
+Status MoveStep::send_places(PlacePage page) {
+  auto mark = page.mark;
+  for (;;) {
+    if (!page.places.empty()) {
+      KIN_TRY(seen().progress,
+              take({.places = std::move(page.places), .progress = seen().progress}));
+    }
+    if (!page.next) break;
+    PlacesRequest request{.move = name_, .after = page.next};
+    if (page.is_rest) request = {.move = name_, .since = page.mark};
+    KIN_TRY(page, ask(move_.source, request));
+    if (page.is_rest) mark = page.mark;
+  }
+  seen().places = mark;
   return Done{};
 }
 
-Status MoveStep::compare() {
-  auto source = start_call(move_.source, DigestRequest{.partition = move_.partition});
-  auto target = start_call(move_.target, DigestRequest{.partition = move_.partition});
-  KIN_TRY(const DigestReply ours, result_of(source.wait()));
-  KIN_TRY(const DigestReply theirs, result_of(target.wait()));
+Status MoveStep::compare(const DigestReply& ours, const DigestReply& theirs) {
   if (ours.places != theirs.places)
     return Error{Code::kDataLoss, "the directory entries of the two copies differ"};
   const auto differs = std::ranges::mismatch(ours.digest, theirs.digest).in1;
@@ -214,7 +297,10 @@ Result<StepOutcome> MoveStep::hand_over() {
   KIN_TRY(const bool changed, change_owner(move_.target, move_.fence));
   if (!changed) return StepOutcome::worked();
   tell(move_.target);
-  return advance();
+  if (seen().fenced) mover_.counts_.fenced += now() - *seen().fenced;
+  Move after = move_;
+  after.phase = MovePhase::kGrace;
+  return write(after);
 }
 
 Result<StepOutcome> MoveStep::wait_for_grace() {
@@ -309,7 +395,7 @@ void MoveStep::tell(std::uint32_t shard) {
 
 Result<MoveProgress> MoveStep::take(TakeRequest request) {
   request.move = name_;
-  const std::uint64_t bytes = bytes_of(request.records);
+  const std::uint64_t bytes = index::size_of(request.records);
   request.progress.bytes += bytes;
   mover_.counts_.bytes += bytes;
   return ask(move_.target, std::move(request));

@@ -29,6 +29,10 @@ class MoveStep {
   Result<StepOutcome> begin();
   Result<StepOutcome> prepare();
   Result<StepOutcome> copy();
+  Status pull(const MoveProgress& before);
+  Result<StepOutcome> relay(MoveProgress progress);
+  // Waits before the next piece of the copy, where its rate is limited.
+  void pace(std::uint64_t bytes);
   Result<StepOutcome> follow();
   Result<StepOutcome> verify();
   Result<StepOutcome> hand_over();
@@ -58,10 +62,25 @@ class MoveStep {
   Result<bool> change_owner(std::uint32_t shard, std::uint64_t epoch);
   void tell(std::uint32_t shard);
 
-  // Sends the log from `progress` on to the target until it is at the end.
-  Status send_log(MoveProgress progress);
-  Status send_places(MoveProgress progress);
-  Status compare();
+  // Sends directory entries, and has both shards make their digests, so that only what changes from
+  // now on is left to do behind the fence. True when that is little.
+  Result<bool> prepare_fence();
+
+  // What is left behind the fence. Requests for all of it are sent at once.
+  struct Rest {
+    FollowPage log = {};
+    PlacePage places = {};
+    DigestReply ours = {};
+    DigestReply theirs = {};
+  };
+  Result<Rest> read_rest(Lsn after);
+  // Sends the log after `page` to the target, until it is at the end.
+  Status send_log(FollowPage page);
+  // Sends the entries after `page`, too.
+  Status send_places(PlacePage page);
+  Status send_places();
+  static Status compare(const DigestReply& ours, const DigestReply& theirs);
+  PlacesRequest places_request() const;
   Result<MoveProgress> take(TakeRequest request);
 
   template <typename Asked>

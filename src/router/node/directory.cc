@@ -13,6 +13,7 @@ constexpr std::string_view kPlacePrefix = "place/";
 constexpr std::string_view kBlobPrefix = "blob/";
 constexpr std::string_view kMovePrefix = "move/";
 constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kMostNoted = 1'000'000;  // entries of one journal
 
 std::string with_hash(std::string_view before, const Hash128& hash) {
   std::string bytes(before);
@@ -36,6 +37,27 @@ Result<Placed> decode_placed(std::string_view key, std::string_view value) {
   std::ranges::copy(id, placed.id.bytes.begin());
   KIN_TRY(placed.partition, decode_place(value));
   return placed;
+}
+
+Hash128 hash_of(std::string_view key, std::string_view value) {
+  return hash128(std::string(key).append(value));
+}
+
+void add(Hash128& sum, const Hash128& hash) {
+  sum.low += hash.low;
+  sum.high += hash.high;
+}
+
+void take_out(Hash128& sum, const Hash128& hash) {
+  sum.low -= hash.low;
+  sum.high -= hash.high;
+}
+
+Result<Hash128> sum_of(kv::Cursor at) {
+  Hash128 sum{};
+  for (; at.valid(); at.next()) add(sum, hash_of(at.key(), at.value()));
+  KIN_RETURN_IF_ERROR(at.status());
+  return sum;
 }
 
 std::string blob_key(const Hash128& hash) {
@@ -127,8 +149,29 @@ Result<Places> Directory::claim(std::span<const Claim> claims) {
     if (is_new) batch.put(keys[i], encode_place(claims[i].partition));
     places.partitions[i] = place->second;
   }
-  if (batch.size() > 0) KIN_RETURN_IF_ERROR(store_->write(batch));
+  if (batch.size() == 0) return places;
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  if (digests_.empty() && journals_.empty()) return places;
+  for (const Claim& claim : claims) {
+    const auto place = added.extract(place_key(claim.home, claim.id));
+    if (place) note(claim.home, {.id = claim.id, .partition = place.mapped()}, {});
+  }
   return places;
+}
+
+void Directory::note(index::PartitionId home, const Placed& placed,
+                     const std::optional<index::PartitionId>& before) {
+  const auto digest = digests_.find(home);
+  if (digest != digests_.end()) {
+    const std::string key = place_key(home, placed.id);
+    if (before) take_out(digest->second.sum, hash_of(key, encode_place(*before)));
+    add(digest->second.sum, hash_of(key, encode_place(placed.partition)));
+  }
+  const auto journal = journals_.find(home);
+  if (journal == journals_.end()) return;
+  journal->second.added.push_back(placed);
+  // All are sent then.
+  if (journal->second.added.size() > kMostNoted) journals_.erase(journal);
 }
 
 Result<Places> Directory::locate(std::span<const Locate> entities) const {
@@ -157,31 +200,87 @@ Result<PlacePage> Directory::export_places(const PlacesRequest& request) const {
 }
 
 Result<Hash128> Directory::digest_places(index::PartitionId home) const {
-  Hash128 sum{};
-  const auto add = [&](std::string_view key, std::string_view value) -> Status {
-    const Hash128 hash = hash128(std::string(key).append(value));
-    sum.low += hash.low;
-    sum.high += hash.high;
-    return Done{};
-  };
-  KIN_RETURN_IF_ERROR(store_->for_each(with_partition(kPlacePrefix, home), add));
-  return sum;
+  return sum_of(store_->cursor(kv::keys_with(with_partition(kPlacePrefix, home))));
+}
+
+Result<Hash128> Directory::keep_digest(index::PartitionId home) {
+  std::unique_lock lock(claiming_);
+  if (const auto known = digests_.find(home); known != digests_.end() && known->second.complete)
+    return known->second.sum;
+  const std::uint64_t scan = ++scans_;
+  digests_[home] = {.scan = scan};
+  // Entries that are written from now on are not seen by the cursor, and are noted.
+  kv::Cursor at = store_->cursor(kv::keys_with(with_partition(kPlacePrefix, home)));
+  lock.unlock();
+  KIN_TRY(Hash128 sum, sum_of(std::move(at)));
+  lock.lock();
+  const auto digest = digests_.find(home);
+  // Somebody else began a later one, or ended it.
+  if (digest == digests_.end() || digest->second.scan != scan) return digest_places(home);
+  add(digest->second.sum, sum);
+  digest->second.complete = true;
+  return digest->second.sum;
+}
+
+PlacesMark Directory::keep_added(index::PartitionId home, std::uint64_t journal) {
+  const std::lock_guard lock(claiming_);
+  Journal& kept = journals_[home];
+  if (kept.name == 0) kept.name = journal;
+  return {.journal = kept.name, .entries = kept.added.size()};
+}
+
+std::optional<PlacePage> Directory::added_since(index::PartitionId home, const PlacesMark& mark,
+                                                std::size_t limit) const {
+  const std::lock_guard lock(claiming_);
+  const auto journal = journals_.find(home);
+  if (journal == journals_.end() || journal->second.name != mark.journal ||
+      journal->second.added.size() < mark.entries)
+    return {};
+  const std::span rest = std::span(journal->second.added).subspan(mark.entries);
+  const std::span first = rest.first(std::min(limit, rest.size()));
+  PlacePage page{.places = {first.begin(), first.end()}, .is_rest = true};
+  if (first.size() < rest.size()) page.next = first.back().id;
+  page.mark = {.journal = mark.journal, .entries = mark.entries + first.size()};
+  return page;
+}
+
+void Directory::drop_kept(index::PartitionId home) {
+  const std::lock_guard lock(claiming_);
+  digests_.erase(home);
+  journals_.erase(home);
 }
 
 Status Directory::forget_places(index::PartitionId home) {
   const kv::KeyRange range = kv::keys_with(with_partition(kPlacePrefix, home));
   kv::Batch batch(*store_);
   batch.remove_range(range.from, *range.to);  // which every key of places has
+  const std::lock_guard lock(claiming_);
+  digests_.erase(home);
+  journals_.erase(home);
   return store_->write(batch);
 }
 
 Status Directory::keep_move(index::PartitionId partition, const MoveRow& row,
                             std::span<const Placed> places) {
   kv::Batch batch(*store_);
-  for (const Placed& placed : places)
+  std::map<DocId, index::PartitionId> written;  // an entry may come twice
+  for (const Placed& placed : places) {
     batch.put(place_key(partition, placed.id), encode_place(placed.partition));
+    written[placed.id] = placed.partition;
+  }
   batch.put(with_partition(kMovePrefix, partition), encode(row));
-  return store_->write(batch);
+  const std::lock_guard lock(claiming_);
+  std::vector<std::string> keys;
+  if (digests_.contains(partition)) {
+    for (const auto& [id, place] : written) keys.push_back(place_key(partition, id));
+  }
+  KIN_TRY(const Places before, read(keys));
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  if (keys.empty()) return Done{};
+  std::size_t i = 0;
+  for (const auto& [id, place] : written)
+    note(partition, {.id = id, .partition = place}, before.partitions[i++]);
+  return Done{};
 }
 
 Result<std::map<index::PartitionId, MoveRow>> Directory::moves() const {
@@ -211,6 +310,9 @@ Status Directory::apply_shipped(std::span<const std::string_view> batches,
   for (const std::string_view bytes : batches)
     KIN_RETURN_IF_ERROR(kv::add_shipped(bytes, *store_, batch));
   batch.put(index::kShippedKey, position);
+  const std::lock_guard lock(claiming_);
+  digests_.clear();
+  journals_.clear();
   return store_->write(batch);
 }
 

@@ -58,6 +58,17 @@ class Directory {
   Result<PlacePage> export_places(const PlacesRequest& request) const;
   // Over what export_places() gives.
   Result<Hash128> digest_places(index::PartitionId home) const;
+  // The same, kept up to date from now on, so that the next call reads nothing.
+  Result<Hash128> keep_digest(index::PartitionId home);
+  // Begins to note the entries that are added to a partition, unless it does so already. `journal`
+  // is a number that no other process gives.
+  PlacesMark keep_added(index::PartitionId home, std::uint64_t journal);
+  // Entries that were added since the mark, and the mark after them. Nothing if they were not
+  // noted.
+  std::optional<PlacePage> added_since(index::PartitionId home, const PlacesMark& mark,
+                                       std::size_t limit) const;
+  // Ends both.
+  void drop_kept(index::PartitionId home);
   Status forget_places(index::PartitionId home);
 
   // Adds entries, and then records the part in a move, as one change.
@@ -83,9 +94,26 @@ class Directory {
  private:
   explicit Directory(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
   Result<Places> read(std::span<const std::string> keys) const;
+  // With `claiming_` held. An entry was written; `before` is what was there.
+  void note(index::PartitionId home, const Placed& placed,
+            const std::optional<index::PartitionId>& before);
+
+  // Of a partition that moves.
+  struct Digest {
+    Hash128 sum = {};       // of what was written since the scan began, until that is complete
+    bool complete = false;  // `sum` is that of all entries
+    std::uint64_t scan = 0;
+  };
+  struct Journal {
+    std::uint64_t name = 0;
+    std::vector<Placed> added = {};
+  };
 
   std::unique_ptr<kv::KeyValueStore> store_;
-  std::mutex claiming_;
+  mutable std::mutex claiming_;  // held while entries are written; guards what follows
+  std::map<index::PartitionId, Digest> digests_;
+  std::map<index::PartitionId, Journal> journals_;
+  std::uint64_t scans_ = 0;
 };
 
 }  // namespace kin::router

@@ -60,30 +60,32 @@ Result<RoutedHits> RoutedSearch::run() {
     return Error{Code::kInvalidArgument,
                  "a search over several shards by links cannot be joined with one by words or "
                  "vectors (use an expansion)"};
+  MapPauses pauses(shards_.options());
   for (;;) {
     known_ = shards_.known();
     KIN_TRY(auto hits, attempt());
     if (hits) return std::move(*hits);
-    KIN_RETURN_IF_ERROR(begin_again());
+    KIN_RETURN_IF_ERROR(begin_again(pauses));
   }
 }
 
-Status RoutedSearch::begin_again() {
+Status RoutedSearch::begin_again(MapPauses& pauses) {
   KIN_RETURN_IF_ERROR(shards_.refresh());
   if (shards_.is_over(deadline_))
     return Error{Code::kUnavailable, "the map of the index changed during the search"};
-  if (shards_.known() == known_) shards_.options().clock->sleep_for(shards_.options().pause);
+  if (shards_.known() == known_) pauses.sleep();
   return Done{};
 }
 
 Result<std::vector<index::ShardHit>> RoutedSearch::join(std::vector<index::ShardHit> hits) {
+  MapPauses pauses(shards_.options());
   for (;;) {
     known_ = shards_.known();
     map_changed_ = false;
     std::vector<index::ShardHit> joined = hits;
     KIN_RETURN_IF_ERROR(join_neighbours(joined));
     if (!map_changed_) return joined;
-    KIN_RETURN_IF_ERROR(begin_again());
+    KIN_RETURN_IF_ERROR(begin_again(pauses));
   }
 }
 

@@ -26,7 +26,7 @@ class RoutedSearch {
   // With one map; nothing if it changed meanwhile.
   Result<std::optional<RoutedHits>> attempt();
   // Learns the new map, after one that changed. kUnavailable if the time is over.
-  Status begin_again();
+  Status begin_again(MapPauses& pauses);
   // Every shard that owns a partition.
   std::vector<std::uint32_t> all_shards() const;
   index::ShardQuery query_for(std::uint32_t shard) const;

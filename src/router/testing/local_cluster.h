@@ -22,10 +22,13 @@ class WatchedClient final : public ShardClient {
           [] { return Reply<Response>(Error{Code::kUnavailable, "the shard is down"}); });
     }
     ++calls;
-    return local_.start(std::move(request), options);
+    CallOptions how = options;
+    how.reach = reach;
+    return local_.start(std::move(request), how);
   }
 
   bool is_down = false;
+  Reach reach = {};  // of the shard
   std::size_t calls = 0;
 
  private:

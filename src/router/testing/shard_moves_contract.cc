@@ -121,6 +121,8 @@ TEST_P(ShardClientContract, APartitionIsCopiedAndItsLogFollowed) {
   places.after = first.next;
   EXPECT_THAT(ask(places).places, SizeIs(1));
   write({put("a", "changed"), put("c", "changed", 2)});
+  const FollowPage early = ask(FollowRequest{.move = kOut, .after = begun.up_to});
+  EXPECT_THAT(ask(FollowRequest{.move = kOut, .after = early.up_to}).records, IsEmpty());
   ask(owner(PartitionId{1}, kEpoch + 1, false));
   const FollowPage page = ask(FollowRequest{.move = kOut, .after = begun.up_to});
   EXPECT_FALSE(page.owned);
@@ -130,7 +132,86 @@ TEST_P(ShardClientContract, APartitionIsCopiedAndItsLogFollowed) {
   EXPECT_EQ(changed->entity.text, "changed");
   EXPECT_THAT(ask(FollowRequest{.move = kOut, .after = page.up_to}).records, IsEmpty());
   reached().restart();
-  EXPECT_EQ(ask(FollowRequest{.move = kOut}).up_to, page.up_to);
+  // The rest of the log is kept until the end, whatever has arrived behind the fence.
+  EXPECT_EQ(ask(FollowRequest{.move = kOut}).up_to, early.up_to);
+}
+
+TEST_P(ShardClientContract, ADigestThatIsKeptIsThatOfThePartition) {
+  assign();
+  const auto expect_same = [&] {
+    const DigestReply kept = ask(DigestRequest{.partition = kOut.partition, .kept = true});
+    const DigestReply whole = ask(DigestRequest{.partition = kOut.partition});
+    EXPECT_EQ(kept.digest, whole.digest);
+    EXPECT_EQ(kept.places, whole.places);
+    EXPECT_EQ(kept.lsn, whole.lsn);
+    return kept;
+  };
+  write({put("a", "x"), put("b", "y"), link("a", "b")});
+  ask(ClaimRequest{.claims = {{id("a"), kOut.partition, kOut.partition}}});
+  const DigestReply before = expect_same();
+  write({put("a", "changed"), put("c", "z", 2)});
+  ask(ClaimRequest{.claims = {{id("a"), kOut.partition, PartitionId{2}},
+                              {id("b"), kOut.partition, PartitionId{2}},
+                              {id("c"), PartitionId{2}, PartitionId{2}}}});
+  const DigestReply after = expect_same();
+  EXPECT_NE(after.digest, before.digest);
+  EXPECT_NE(after.places, before.places);
+  reached().restart();
+  expect_same();
+  ask(FollowRequest{.move = kOut});
+  ask(owner(kOut.partition, kEpoch + 1, false));
+  // Tombstones go without a change in the log.
+  while (ask(EndMoveRequest{.move = kOut, .limit = 1}).more) {
+  }
+  EXPECT_EQ(expect_same().digest, index::PartitionDigest{});
+}
+
+TEST_P(ShardClientContract, ATargetKeepsTheDigestOfEntriesThatComeTwice) {
+  assign();
+  ask(ReceiveRequest{.move = kIn});
+  const auto take = [&](const std::string& key, PartitionId partition) {
+    ask(TakeRequest{.move = kIn, .places = {{.id = id(key), .partition = partition}}});
+    EXPECT_EQ(ask(DigestRequest{.partition = kIn.partition, .kept = true}).places,
+              ask(DigestRequest{.partition = kIn.partition}).places);
+  };
+  take("a", PartitionId{3});
+  take("a", PartitionId{3});
+  take("b", PartitionId{2});
+  take("b", PartitionId{3});
+}
+
+TEST_P(ShardClientContract, EntriesThatWereAddedSinceAMarkAreSentAlone) {
+  assign();
+  const auto claim = [&](const std::string& key) {
+    ask(ClaimRequest{.claims = {{id(key), kOut.partition, kOut.partition}}});
+  };
+  claim("a");
+  PlacesRequest request{.move = kOut, .limit = 2, .since = PlacesMark{}};
+  const PlacePage all = ask(request);
+  EXPECT_THAT(all.places, SizeIs(1));
+  EXPECT_FALSE(all.is_rest);
+  ASSERT_TRUE(all.mark);
+  request.since = all.mark;
+  const PlacePage none = ask(request);
+  EXPECT_TRUE(none.is_rest);
+  EXPECT_THAT(none.places, IsEmpty());
+  for (const std::string key : {"a", "b", "c", "d"}) claim(key);
+  std::vector<Placed> rest;
+  for (;;) {
+    const PlacePage page = ask(request);
+    ASSERT_TRUE(page.is_rest);
+    rest.insert(rest.end(), page.places.begin(), page.places.end());
+    request.since = page.mark;
+    if (!page.next) break;
+  }
+  EXPECT_THAT(rest, ElementsAre(Placed{id("b"), kOut.partition}, Placed{id("c"), kOut.partition},
+                                Placed{id("d"), kOut.partition}));
+  // A process that was started again does not know what was added.
+  reached().restart();
+  const PlacePage again = ask(request);
+  EXPECT_FALSE(again.is_rest);
+  EXPECT_THAT(again.places, SizeIs(2));
+  EXPECT_NE(again.mark, request.since);
 }
 
 TEST_P(ShardClientContract, OnlyAPartitionThatTheShardDoesNotOwnIsRemoved) {

@@ -45,6 +45,7 @@ Result<Written> BatchWrite::run() {
     if (std::visit(EntityOf{}, mutation) == nullptr)
       return Error{Code::kInvalidArgument, "partitions are assigned by the router"};
   }
+  MapPauses pauses(shards_.options());
   for (;;) {
     known_ = shards_.known();
     KIN_TRY(const bool again, attempt());
@@ -57,7 +58,7 @@ Result<Written> BatchWrite::run() {
       written_.problems.push_back({.error = current.error()});
       return std::move(written_);
     }
-    if (shards_.known() == known_) shards_.options().clock->sleep_for(shards_.options().pause);
+    if (shards_.known() == known_) pauses.sleep();
   }
 }
 

@@ -47,7 +47,7 @@ KIN_MESSAGE(index::ScanPage, ScanPage, entities, next)
 KIN_MESSAGE(index::LogRequest, LogRequest, after, partitions, limit, bytes)
 KIN_MESSAGE(router::ReadLogRequest, ReadLogRequest, log)
 KIN_MESSAGE(index::LogPage, LogPage, records, up_to)
-KIN_MESSAGE(router::DigestRequest, DigestRequest, partition)
+KIN_MESSAGE(router::DigestRequest, DigestRequest, partition, kept)
 KIN_MESSAGE(router::DigestReply, DigestReply, digest, places, lsn)
 KIN_MESSAGE(router::StatsRequest, StatsRequest, sizes)
 KIN_MESSAGE(router::StatsReply, StatsReply, stats, sizes, loads)
@@ -81,15 +81,18 @@ KIN_MESSAGE(router::FollowRequest, FollowRequest, move, after, limit, bytes)
 KIN_MESSAGE(router::FollowPage, FollowPage, records, up_to, last, owned)
 KIN_MESSAGE(router::CopyRequest, CopyRequest, move, after, limit, bytes)
 KIN_MESSAGE(index::ExportPage, ExportPage, records, next)
-KIN_MESSAGE(router::PlacesRequest, PlacesRequest, move, after, limit)
-KIN_MESSAGE(router::PlacePage, PlacePage, places, next)
+KIN_MESSAGE(router::PlacesMark, PlacesMark, journal, entries)
+KIN_MESSAGE(router::PlacesRequest, PlacesRequest, move, after, limit, since)
+KIN_MESSAGE(router::PlacePage, PlacePage, places, next, mark, is_rest)
+KIN_MESSAGE(router::PullRequest, PullRequest, move, source, shard, limit, bytes, pull)
 KIN_MESSAGE(router::EndMoveRequest, EndMoveRequest, move, keep, limit)
 KIN_MESSAGE(router::Forgotten, Forgotten, more)
 
 KIN_MESSAGE(router::Refused, Refused, epoch)
 KIN_ONE_OF(router::Request, Request, open_session, write, assign, claim, locate, get, statistics,
            find, sum, present, heads, edges, list, read_log, digest, stats, health, store_blob,
-           read_blob, scope, about, check, near, receive, take, follow, copy, places, end_move)
+           read_blob, scope, about, check, near, receive, take, follow, copy, places, end_move,
+           pull)
 KIN_ONE_OF(router::Response, Response, session_opened, written, assigned, places, entities,
            statistics, found, sums, presented, heads, edges, page, log, digest, stats, health,
            blob_stored, blob, in_scope, abouts, checked, near, progress, followed, copied, placed,

@@ -82,6 +82,7 @@ Result<StepOutcome> Moving::step_moves() {
     sum.bytes += one.second->counts().bytes;
     sum.done += one.second->counts().done;
     sum.failed += one.second->counts().failed;
+    sum.fenced += one.second->counts().fenced;
     counts_.erase(one.first);
     statuses_.erase(one.first);
     return true;
@@ -296,6 +297,7 @@ std::vector<Gauge> Moving::gauges() {
     sum.bytes += counts.bytes;
     sum.done += counts.done;
     sum.failed += counts.failed;
+    sum.fenced += counts.fenced;
   }
   const auto add = [&](const char* name, const char* help, std::uint64_t value) {
     all.push_back({.name = name, .help = help, .value = static_cast<double>(value)});
@@ -303,6 +305,9 @@ std::vector<Gauge> Moving::gauges() {
   add("kindred_moves_copied_bytes", "Bytes that this router has copied from shard to shard.",
       sum.bytes);
   add("kindred_moves_done", "Moves that this router has completed.", sum.done);
+  all.push_back({.name = "kindred_moves_fenced_seconds",
+                 .help = "Time for which partitions that this router moved were not served.",
+                 .value = std::chrono::duration<double>(sum.fenced).count()});
   add("kindred_moves_failed", "Moves that this router has undone.", sum.failed);
   return all;
 }

@@ -1,0 +1,54 @@
+// Digests of partitions: two copies are equal if theirs are.
+//
+//   KIN_TRY(auto digest, KeptDigest::compute(shard->view(), partition));  // reads the partition
+//   ...                                                                   // while it is written to
+//   KIN_RETURN_IF_ERROR(digest.advance(shard->view()));                   // reads what changed
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/doc_id.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "index/view.h"
+
+namespace kin::index {
+
+inline constexpr std::size_t kBuckets = 256;
+// The bucket of an entity, with its edges and fragments. The same in every shard. Thread-safe.
+std::uint8_t bucket_of(const DocId& id);
+
+// One digest per bucket, over ids, versions and contents, tombstones included: the sum of the
+// hashes of the records.
+using PartitionDigest = std::array<Hash128, kBuckets>;
+
+// Reads the partition as export_partition() does. Thread-safe.
+Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId partition);
+
+// The digest of a partition in one view, which can be brought to a later view of the shard. What
+// Truth::forget() and Truth::purge_deletions() remove is not in the log: drop the digest then. The
+// shard keeps overwritten data for it, so drop it soon. Thread-compatible.
+class KeptDigest {
+ public:
+  static Result<KeptDigest> compute(const ShardView& view, PartitionId partition);
+
+  // Reads the changes since, of all partitions, and takes the entities that they belong to out of
+  // the sum, as they were, and adds them as they are. kFailedPrecondition if the log is trimmed
+  // beyond the view before: compute it again.
+  Status advance(const ShardView& view);
+
+  const PartitionDigest& digest() const { return digest_; }
+  Lsn lsn() const { return view_.lsn(); }
+
+ private:
+  KeptDigest(const ShardView& view, PartitionId partition, const PartitionDigest& digest)
+      : view_(view), partition_(partition), digest_(digest) {}
+
+  ShardView view_;
+  PartitionId partition_;
+  PartitionDigest digest_;
+};
+
+}  // namespace kin::index
