@@ -81,10 +81,6 @@ Status sum_entities(const TruthView& view, PartitionId partition, const std::set
 
 }  // namespace
 
-std::uint8_t bucket_of(const DocId& id) {
-  return static_cast<std::uint8_t>(hash64(id.view()));
-}
-
 // Sums of hashes do not depend on the order, and every thing is in the sum once.
 Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId partition) {
   PartitionDigest digest{};

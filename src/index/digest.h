@@ -6,19 +6,13 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 
-#include "base/doc_id.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "index/bucket.h"
 #include "index/view.h"
 
 namespace kin::index {
-
-inline constexpr std::size_t kBuckets = 256;
-// The bucket of an entity, with its edges and fragments. The same in every shard. Thread-safe.
-std::uint8_t bucket_of(const DocId& id);
 
 // One digest per bucket, over ids, versions and contents, tombstones included: the sum of the
 // hashes of the records.

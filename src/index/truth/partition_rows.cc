@@ -1,6 +1,6 @@
 #include "index/truth/partition_rows.h"
 
-#include "index/digest.h"
+#include "index/bucket.h"
 #include "index/truth/entity_format.h"
 
 namespace kin::index {
