@@ -44,8 +44,8 @@ struct LeaseOptions {
   // than length + margin.
   std::chrono::nanoseconds margin = std::chrono::seconds{1};
   std::chrono::nanoseconds renew = std::chrono::seconds{1};  // time between renewals
-  // Time between looks of those who do not have it. A renewal that is seen late is waited for that
-  // much longer.
+  // How often a process without the lease looks at it. A renewal may be noticed this much late, and
+  // the wait for its end begins only then.
   std::chrono::nanoseconds look = std::chrono::milliseconds{250};
   std::chrono::nanoseconds pause = std::chrono::milliseconds{200};  // after a call failed
   // Terms that are taken are above this one, also if the meta store knows no lease: that of a log

@@ -135,7 +135,7 @@ void Replica::saw_end(SteadyTime asked) {
 // A copy may have been restored from a snapshot of a term that began without a base, and the
 // snapshot may come too late: then its state is given up, though nobody acknowledged it. Not so if
 // nobody had sealed the term when the snapshot was there, because whoever seals it later finds the
-// snapshot. Terms of the log are sealed by those who have taken later leases.
+// snapshot. Only the holder of a later lease seals a term.
 bool Replica::is_proved() {
   const std::uint64_t lease = lease_.term();  // read since the snapshot was
   const std::uint64_t term = reader_->position().term;
