@@ -37,6 +37,9 @@ export async function becomes(read, wanted) {
   }
 }
 
+/** Presses keys without waiting in between: a pair such as g and s counts only if its keys follow each other soon. */
+export const typed = (page, ...keys) => Promise.all(keys.map((key) => page.keyboard.press(key)));
+
 /** Waits until no list of the page is being loaded. */
 export const loaded = (page) => page.waitForFunction(() => !document.querySelector('[aria-busy=true], .skeleton'));
 

@@ -1,6 +1,6 @@
 // News are never lost: stories that were read or hidden come back, and marks take only what was shown.
 import assert from 'node:assert/strict';
-import { becomes, hold, loaded, marked, session, until } from './harness.mjs';
+import { becomes, hold, loaded, marked, session, typed, until } from './harness.mjs';
 import { folders, furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
@@ -78,8 +78,7 @@ await session('news', async (it) => {
     await card(page, 'spaces cannot be cut').hover();
     await card(page, 'spaces cannot be cut').getByRole('button', { name: 'Hide' }).click();
     await toast(page, 'Story hidden.');
-    await page.keyboard.press('g');
-    await page.keyboard.press('h');
+    await typed(page, 'g', 'h');
     await page.getByRole('heading', { level: 1, name: 'Hidden' }).waitFor();
     await card(page, 'spaces cannot be cut').waitFor();
     await becomes(() => page.locator('article').count(), 1);

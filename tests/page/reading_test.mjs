@@ -1,6 +1,6 @@
 // Actions of a reader: follow, read, correct, search, by mouse and by keyboard.
 import assert from 'node:assert/strict';
-import { becomes, loaded, marked, session, until } from './harness.mjs';
+import { becomes, loaded, marked, session, typed, until } from './harness.mjs';
 import { furnish } from './world.mjs';
 
 const card = (page, title) => page.locator('article').filter({ has: page.locator('h3', { hasText: title }) });
@@ -177,15 +177,12 @@ await session('reading', async (it) => {
   });
 
   await it.check('the keyboard goes to places and shows its help', async () => {
-    await page.keyboard.press('g');
-    await page.keyboard.press('s');
+    await typed(page, 'g', 's');
     await page.waitForURL(/starred=1/);
     await page.waitForFunction(() => document.querySelectorAll('article').length === 1);
-    await page.keyboard.press('g');
-    await page.keyboard.press('u');
+    await typed(page, 'g', 'u');
     await page.waitForURL(/unread=1/);
-    await page.keyboard.press('g');
-    await page.keyboard.press('a');
+    await typed(page, 'g', 'a');
     await page.waitForURL((url) => url.search === '');
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();

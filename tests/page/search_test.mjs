@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { becomes, loaded, session, until } from './harness.mjs';
+import { becomes, loaded, session, typed, until } from './harness.mjs';
 import { lines, logs, papers } from './library.mjs';
 
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -300,11 +300,9 @@ await session('search', async (it) => {
     await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Why it matched').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
-    await page.keyboard.press('g');
-    await page.keyboard.press('a');
+    await typed(page, 'g', 'a');
     await page.waitForURL(`${it.program.root}/`);
-    await page.keyboard.press('g');
-    await page.keyboard.press('d');
+    await typed(page, 'g', 'd');
     await page.waitForURL(/\/search/);
     await becomes(() => focusedId(page), 'search');
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { becomes, kindred, loaded, session } from './harness.mjs';
+import { becomes, kindred, loaded, session, typed } from './harness.mjs';
 import { lines, papers } from './library.mjs';
 import { nodeOptions, startNodes } from './nodes.mjs';
 
@@ -105,8 +105,7 @@ try {
         const file = write(it.folder, 'library.jsonl', lines(papers));
         run('index', 'create', 'library', '--embed', 'none', '--partitions', '8');
         run('index', 'add', 'library', file);
-        await page.keyboard.press('g');
-        await page.keyboard.press('d');
+        await typed(page, 'g', 'd');
         await page.waitForURL(/\/search$/);
         await becomes(() => page.evaluate(() => document.activeElement?.id), 'search');
         await page.getByLabel('Index', { exact: true }).selectOption('library');
@@ -135,8 +134,7 @@ try {
         await help.getByText('Go to the shards').waitFor();
         await page.keyboard.press('Escape');
         await help.waitFor({ state: 'detached' });
-        await page.keyboard.press('g');
-        await page.keyboard.press('s');
+        await typed(page, 'g', 's');
         await page.getByRole('heading', { name: 'Shards', exact: true }).waitFor();
         await becomes(() => page.evaluate(() => document.activeElement?.tagName), 'H1');
         assert.equal(await page.getByRole('link', { name: 'Shards', exact: true }).getAttribute('aria-current'), 'page');
