@@ -47,6 +47,7 @@ CLI::Option* with_count(CLI::Option* option, std::uint64_t least, std::uint64_t 
 }
 
 CLI::Option* with_choice(CLI::Option* option, std::vector<std::string> words) {
+  option->type_name(fmt::format("{}", fmt::join(words, "|")));
   return option->check(one_of(std::move(words)))->capture_default_str();
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "app/dashed_words.h"
+#include "app/help_text.h"
 #include "app/print.h"
 #include "app/usage.h"
 #include "base/version.h"
@@ -30,6 +31,7 @@ Result<int> after_parsing(const CLI::ParseError& error, const CLI::App& app) {
 
 Result<int> run(const Program& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
+  use_help_text(app, help_columns());
   app.set_version_flag("--version", fmt::format("{} {}", program.name, kVersion));
   app.require_subcommand(1);
   app.footer(program.footer);

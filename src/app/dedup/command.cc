@@ -241,6 +241,7 @@ Command add_dedup_command(CLI::App& app) {
                    ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
                    "standard input")
       ->required();
+  verb->option_defaults()->group("Outputs");
   verb->add_option("-o,--output", arguments->job.output,
                    "File for the kept records, in the format of its extension; a folder "
                    "(DIR/) for one file for each input, of the same name and format; - for JSONL "
@@ -248,6 +249,7 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("OUTPUT");
   add_dedup_flags(*verb, arguments->flags);
   add_run_flags(*verb, arguments->flags);
+  verb->option_defaults()->group("Outputs");
   add_format_flags(*verb, *arguments);
   verb->add_option("--removed", arguments->removed,
                    "The audit log, in the format of its extension; - for standard output; none for "
@@ -270,11 +272,13 @@ Command add_dedup_command(CLI::App& app) {
       ->type_name("FILE");
   verb->add_option("--report", arguments->job.report_output, "Write the report as JSON")
       ->type_name("FILE");
+  verb->option_defaults()->group("References");
   verb->add_option("--skip-seen", arguments->skip_seen,
                    "Seen set: leave out records whose --id is in it, then add the ids of this run; "
                    "created if it does not exist")
       ->type_name("SET");
   add_ingest_flags(*verb, arguments->ingest);
+  verb->option_defaults()->group("The run");
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Report what would be removed, without writing records");
   verb->add_option("--sample", arguments->sample,

@@ -155,6 +155,7 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
 }
 
 void add_column_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.option_defaults()->group("What is read and compared");
   verb.add_option("--field", flags.fields,
                   "Column that holds the text; a.b reaches into objects, a[].b into the objects of "
                   "a list; several are joined, with commas between or each with a --field of its "
@@ -178,6 +179,7 @@ void add_column_flags(CLI::App& verb, DedupFlags& flags) {
 }
 
 void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.option_defaults()->group("What counts as a duplicate");
   verb.add_option(
           "--by", flags.by,
           "Detectors, in any combination: exact, minhash, simhash, chunk; and one of lines, "
@@ -222,6 +224,7 @@ void add_minhash_flags(CLI::App& verb, DedupFlags& flags) {
 }
 
 void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.option_defaults()->group("Which record stays");
   verb.add_option("--keep", flags.keep,
                   "Which record of a group is kept: first, longest, newest:COLUMN, oldest:COLUMN, "
                   "priority:COLUMN, where the greatest number is kept (default: first)")
@@ -233,6 +236,7 @@ void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
 }
 
 void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.option_defaults()->group("Memory, threads and folders");
   verb.add_option("--threads", flags.threads, "Number of threads (default: one per core)")
       ->type_name("N")
       ->check(whole_number(0, 1024));
@@ -252,6 +256,7 @@ void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
 }  // namespace
 
 void add_run_flags(CLI::App& verb, DedupFlags& flags) {
+  verb.option_defaults()->group("References");
   verb.add_option("--against", flags.against,
                   "References: remove inputs that are duplicates of a record of FILE, which is "
                   "neither written nor changed; files or globs, repeatable")
@@ -267,6 +272,7 @@ void add_run_flags(CLI::App& verb, DedupFlags& flags) {
       "--append", flags.append,
       "Remove inputs that duplicate records which earlier runs kept in --signature-store, "
       "and add the records that this run keeps");
+  verb.option_defaults()->group("Marking and cutting instead of removing");
   verb.add_option(
           "--tag", flags.tag,
           "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "
@@ -293,6 +299,7 @@ void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
   add_minhash_flags(verb, flags);
   add_grouping_flags(verb, flags);
   add_resource_flags(verb, flags);
+  verb.option_defaults()->group("Options");
 }
 
 Result<dedup::DedupOptions> understand(const DedupFlags& flags) {

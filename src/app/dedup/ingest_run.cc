@@ -78,6 +78,7 @@ std::string summary(const IngestReport& report) {
 }  // namespace
 
 void add_ingest_flags(CLI::App& verb, IngestFlags& flags) {
+  verb.option_defaults()->group("Stores that runs share");
   CLI::Option* config = verb.add_option("--config", flags.config,
                                         "Settings of stores that runs share (docs/operations.md)")
                             ->type_name("FILE");

@@ -245,6 +245,7 @@ void add_asking(CLI::App& verb, SearchArguments& arguments) {
   Question& question = arguments.question;
   verb.add_option("--mode", arguments.mode,
                   "text, vector, hybrid or graph (default: hybrid where the index has vectors)")
+      ->type_name("text|vector|hybrid|graph")
       ->check(one_of({"text", "vector", "hybrid", "graph"}));
   with_count(verb.add_option("-k,--k", question.k, "Number of results"), 1, search::kMostHits);
   verb.add_option("--offset", question.offset, "Number of results to skip")
