@@ -123,7 +123,7 @@ class PiecesOfOneText {
 
 TEST(ContainIndex, AgreesWithBruteForceOnLongTextsThatShareRuns) {
   std::size_t contained = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
     PiecesOfOneText random(seed);
     DedupOptions options;
     options.contains = std::array{0.2, 0.5, 0.8, 1.0}[random.below(4)];
@@ -146,7 +146,7 @@ TEST(ContainIndex, AgreesWithBruteForceOnLongTextsThatShareRuns) {
       ASSERT_DOUBLE_EQ(found->share, expected->second) << seed;
     }
   }
-  EXPECT_GT(contained, 100U);
+  EXPECT_GT(contained, 50U);
 }
 
 TEST(ContainIndex, CountsReferencesThatAreCopiesOfEarlierOnes) {

@@ -62,7 +62,7 @@ class Pieces {
 
 TEST(ReferenceGrams, FindsTheLargestShareThatIsNotRefuted) {
   std::size_t found = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Pieces random(seed, seed % 4 != 0);
     const double share = std::array{0.01, 0.25, 0.5, 0.8, 1.0}[random.below(5)];
     std::vector<Hashes> references(1 + random.below(30));
@@ -88,7 +88,7 @@ TEST(ReferenceGrams, FindsTheLargestShareThatIsNotRefuted) {
       }
     }
   }
-  EXPECT_GT(found, 1000U);
+  EXPECT_GT(found, 500U);
 }
 
 TEST(ReferenceGrams, KnowsTheFirstPlaceOfEachGram) {
