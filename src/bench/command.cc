@@ -8,6 +8,7 @@
 #include "app/print.h"
 #include "base/memory.h"
 #include "bench/command.h"
+#include "bench/dedup/contains.h"
 #include "bench/dedup/dedup.h"
 #include "bench/dedup/fingerprints.h"
 #include "bench/dedup/speed.h"
@@ -38,6 +39,7 @@ Examples:
   kindred-bench dedup --records 200000 --bytes 5000 --temp /mnt/fast --rounds 5
   kindred-bench speed --rounds 5
   kindred-bench fingerprints --records 200000 --rounds 3
+  kindred-bench contains --references 50000 --reference-bytes 700
   kindred-bench memory --records 15000000 --bytes 300 --max-memory default,1GiB
   kindred-bench seen
   kindred-bench seen --ids 100000000 --peer none --temp /mnt/fast
@@ -62,6 +64,7 @@ struct BenchArguments {
   DedupBench memory;
   SpeedBench speed;
   FingerprintsBench fingerprints;
+  ContainsBench contains;
   std::vector<std::string> budgets{"default", "1GiB"};
   SeenBench seen;
   std::string seen_peer = "rocksdb";
@@ -392,6 +395,28 @@ CLI::App* add_fingerprints(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_contains(CLI::App& bench, BenchArguments& arguments) {
+  ContainsBench& contains = arguments.contains;
+  CLI::App* verb = bench.add_subcommand(
+      "contains", "`kindred dedup --contains`: records and references that share runs of words");
+  with_count(verb->add_option("--records", contains.records, "Number of records"), 1, 10'000'000);
+  with_count(verb->add_option("--references", contains.references, "Number of references"), 1,
+             10'000'000);
+  with_count(verb->add_option("--bytes", contains.bytes, "Bytes of a record"), 1, 100'000'000);
+  with_count(
+      verb->add_option("--reference-bytes", contains.reference_bytes, "Bytes of a reference"), 1,
+      100'000'000);
+  with_count(verb->add_option("--stock", contains.stock_bytes,
+                              "Bytes of the text of which all are pieces"),
+             100, 1'000'000'000);
+  verb->add_option("--contains", contains.share, "Share of a reference that is enough")
+      ->type_name("0..1")
+      ->check(number(0.01, 1))
+      ->capture_default_str();
+  with_count(verb->add_option("--seed", contains.seed, "Seed of the generated texts"), 0);
+  return verb;
+}
+
 CLI::App* add_corpus(CLI::App& bench, BenchArguments& arguments) {
   CLI::App* verb =
       bench.add_subcommand("corpus", "Write the generated corpus of the other benchmarks");
@@ -494,6 +519,7 @@ app::Program bench_program() {
                 add_verb<add_dedup, run<bench_dedup, &BenchArguments::dedup>>,
                 add_verb<add_speed, run<bench_speed, &BenchArguments::speed>>,
                 add_verb<add_fingerprints, run<bench_fingerprints, &BenchArguments::fingerprints>>,
+                add_verb<add_contains, run<bench_contains, &BenchArguments::contains>>,
                 add_verb<add_memory, run_memory>, add_verb<add_seen, run_seen>,
                 add_verb<add_stories, run<bench_stories, &BenchArguments::stories>>,
                 add_verb<add_timeline, run<bench_timeline, &BenchArguments::timeline>>,

@@ -171,7 +171,8 @@ class Dataset {
   // The first row of each file that has been scanned.
   virtual std::vector<std::uint64_t> first_rows() const = 0;
   virtual const SkippedRecords& skipped() const = 0;
-  // The longest record that scans of JSONL and CSV have read, or refused as too long. In bytes.
+  // The longest record of JSONL and CSV that scans have read, or refused as too long, or that is in
+  // a sample. In bytes.
   virtual std::uint64_t longest_record() const { return 0; }
   virtual ScanMemory memory() const = 0;
   virtual void restore(ScanMemory memory) = 0;

@@ -165,7 +165,8 @@ class Planner {
   // If the run would refuse single records, the plan fails with the same figure.
   Status check_long_records() {
     KIN_RETURN_IF_ERROR(measure_io(job_, options_, *dataset_, *dataset_, needs_));
-    std::uint64_t longest = 0;
+    // Columns that are not sampled count, too.
+    std::uint64_t longest = dataset_->longest_record();
     for (const TrialRecord& record : sample_) {
       for (const auto& value : record)
         longest = std::max<std::uint64_t>(longest, value ? value->size() : 0);

@@ -42,7 +42,8 @@ Status open_references(RunState& run) {
   KIN_TRY(run.contains,
           ContainIndex::open(run.options, run.folder->path(), check, &run.progress.work));
   run.memory.hold(run.needs.references);
-  run.options.threads = threads_for_memory(run.options.threads, run.own_memory());
+  run.options.threads = std::min(threads_for_memory(run.options.threads, run.own_memory()),
+                                 run.contains->most_matchers());
   run.report.against.records = run.contains->size();
   run.report.against.short_ones = run.contains->short_ones();
   return Done{};

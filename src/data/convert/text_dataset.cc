@@ -218,6 +218,7 @@ Result<Sample> TextDataset::sample(const SampleOptions& options) {
     BlockReader blocks(inputs_, {.start = place, .block_bytes = share, .pause = {}});
     Block block;
     KIN_TRY(const bool any, blocks.next(block));
+    longest_record_ = std::max(longest_record_, blocks.longest_record());
     if (!any) continue;
     KIN_TRY(const BatchContent* content, scanner.read(block));
     if (options.visitor && !content->rows.empty())

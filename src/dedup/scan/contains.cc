@@ -3,25 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <mutex>
+#include <limits>
+#include <utility>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "data/dataset.h"
 #include "dedup/record_text.h"
 #include "dedup/spill/budget.h"
 #include "dedup/spill/long_texts.h"
-#include "sketch/jaccard.h"
 #include "text/words.h"
 
 namespace kin::dedup {
 namespace {
-
-// The number of `count` runs of words that is enough, rounded as a share of whole numbers: 0.8 of 5
-// is 4.
-std::size_t enough_of(std::size_t count, double share) {
-  return static_cast<std::size_t>(std::ceil(static_cast<double>(count) * share - 1e-9));
-}
 
 sketch::ShingleOptions shingles_of(std::size_t words, text::Normalization normalization) {
   return {.unit = sketch::ShingleOptions::Unit::kWord,
@@ -30,17 +24,24 @@ sketch::ShingleOptions shingles_of(std::size_t words, text::Normalization normal
 }
 
 // The memory of an index of references with this many bytes and words, including that used while it
-// is made: their texts as they are and normalised; for every run of words its hash and place, an
-// entry of the index, and a hash to count it by.
+// is made: their texts as they are and normalised, and tables by reference and by run of words.
+// Each matcher has tables too; the memory is enough for at least kMatchers of them.
 struct IndexSize {
   std::uint64_t references = 0;
   std::uint64_t bytes = 0;
   std::uint64_t words = 0;
 
+  static constexpr std::uint64_t kMatchers = 16;
+
   std::uint64_t memory() const {
     constexpr std::uint64_t kReference = 400;
-    constexpr std::uint64_t kWord = 12 + 16 + 8;
-    return references * kReference + 2 * bytes + kWord * words;
+    // The hash of a run, in the order of the text and sorted; its place, its number, how many
+    // references have it, and a part of the index of hashes. Postings take the memory of hashes.
+    constexpr std::uint64_t kWord = 2 * 8 + 3 * 4 + 2;
+    return references * kReference + 2 * bytes + kWord * words + for_matchers();
+  }
+  std::uint64_t for_matchers() const {
+    return kMatchers * (2 * sizeof(std::uint32_t) * references + words / 8) + 4 * words;
   }
 };
 
@@ -111,14 +112,6 @@ Result<References> read_references(const DedupOptions& options, const std::files
   return found;
 }
 
-// As std::lower_bound, and faster if the place is near `at`, as it is between lists of like length.
-template <typename At>
-At first_not_below(At at, At end, std::uint64_t hash) {
-  std::ptrdiff_t step = 1;
-  for (; step < end - at && at[step] < hash; step *= 2) at += step;
-  return std::lower_bound(at, at + std::min(step, end - at), hash);
-}
-
 }  // namespace
 
 std::string ContainEvidence::encode() const {
@@ -147,9 +140,17 @@ Result<std::unique_ptr<ContainIndex>> ContainIndex::open(
     const DedupOptions& options, const std::filesystem::path& folder,
     const std::function<Status(std::uint64_t)>& check, StageWork* work) {
   KIN_TRY(References references, read_references(options, folder, work));
+  // Runs of words are numbered with 32 bits.
+  if (references.size.words > std::numeric_limits<std::uint32_t>::max())
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("--against: {} words are too many for --contains (split the references "
+                    "into parts of 4 billion words, and run once for each)",
+                    references.size.words)};
   KIN_RETURN_IF_ERROR(check(references.size.memory()));
   std::unique_ptr<ContainIndex> index = make(options, std::move(references.texts));
   index->memory_ = references.size.memory();
+  index->matcher_memory_ = references.size.for_matchers();
   return index;
 }
 
@@ -163,173 +164,181 @@ std::unique_ptr<ContainIndex> ContainIndex::make(const DedupOptions& options,
                                                  std::vector<ReferenceText> texts) {
   std::unique_ptr<ContainIndex> index(new ContainIndex(options));
   index->texts_ = std::move(texts);
-  index->grams_.resize(index->texts_.size());
-  for (std::uint32_t number = 0; number < index->texts_.size(); ++number) index->add(number);
-  index->index_rarest();
+  index->normalize_texts();
+  index->add_all(index->normalize_texts());
   return index;
 }
 
-void ContainIndex::add(std::uint32_t number) {
-  Grams& grams = grams_[number];
-  text::normalize(texts_[number].text, normalization_, grams.normalized);
-  std::vector<std::string_view> words;
-  text::split_words(grams.normalized, normalization_, words);
-  if (words.empty()) {
-    ++without_words_;
-    return;
+// Normalises each text. Gives the number of the first reference with the same normalised text, for
+// each: the others keep nothing, as that one comes first.
+std::vector<std::uint32_t> ContainIndex::normalize_texts() {
+  normalized_.resize(texts_.size());
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> by_hash(texts_.size());
+  for (std::uint32_t number = 0; number < texts_.size(); ++number) {
+    text::normalize(texts_[number].text, normalization_, normalized_[number]);
+    by_hash[number] = {hash64(normalized_[number]), number};
   }
-  short_ones_ += words.size() < words_ ? 1 : 0;
-  grams.length = std::min<std::size_t>(words_, words.size());
-  auto at = std::find(lengths_.begin(), lengths_.end(), grams.length);
-  if (at == lengths_.end()) at = lengths_.insert(at, grams.length);
-  grams.length_number = static_cast<std::size_t>(at - lengths_.begin());
-  sketch::Shingler shingler(shingles_of(grams.length, normalization_));
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> all;
-  for (const std::uint64_t hash : shingler.shingles(grams.normalized))
-    all.emplace_back(hash, static_cast<std::uint32_t>(all.size()));
-  std::sort(all.begin(), all.end());
-  for (const auto& [hash, place] : all) {
-    if (!grams.hashes.empty() && grams.hashes.back() == hash) continue;
-    grams.hashes.push_back(hash);
-    grams.places.push_back(place);
+  std::sort(by_hash.begin(), by_hash.end());
+  std::vector<std::uint32_t> first_with_text(texts_.size());
+  for (std::size_t i = 0, first = 0; i < by_hash.size(); ++i) {
+    if (by_hash[i].first != by_hash[first].first) first = i;
+    const std::uint32_t number = by_hash[i].second;
+    const std::uint32_t earlier = by_hash[first].second;
+    const bool same = number != earlier && normalized_[number] == normalized_[earlier];
+    first_with_text[number] = same ? earlier : number;
+    if (same) normalized_[number] = std::string();
   }
+  return first_with_text;
 }
 
-// A record that has enough of the runs of a reference misses so few that it has one of its rarest:
-// only these are searched for, so that a run that many references share costs nothing.
-void ContainIndex::index_rarest() {
-  std::vector<std::uint64_t> all;
-  std::size_t count = 0;
-  for (const Grams& grams : grams_) count += grams.hashes.size();
-  all.reserve(count);
-  for (const Grams& grams : grams_) all.insert(all.end(), grams.hashes.begin(), grams.hashes.end());
-  std::sort(all.begin(), all.end());
-  const auto uses = [&](std::uint64_t hash) {
-    const auto [begin, end] = std::equal_range(all.begin(), all.end(), hash);
-    return end - begin;
-  };
-  const auto looked_for = [&](const Grams& grams) {
-    const std::size_t missing = grams.hashes.size() - enough_of(grams.hashes.size(), share_);
-    return std::min(grams.hashes.size(), missing + 1);
-  };
-  std::size_t entries = 0;
-  for (const Grams& grams : grams_) entries += looked_for(grams);
-  postings_.reserve(entries);
-  std::vector<std::pair<std::ptrdiff_t, std::uint64_t>> rarest;
-  for (std::uint32_t number = 0; number < grams_.size(); ++number) {
-    rarest.clear();
-    for (const std::uint64_t hash : grams_[number].hashes) rarest.emplace_back(uses(hash), hash);
-    std::sort(rarest.begin(), rarest.end());
-    rarest.resize(looked_for(grams_[number]));
-    for (const auto& [used, hash] : rarest) postings_.push_back({hash, number});
+void ContainIndex::add_all(const std::vector<std::uint32_t>& first_with_text) {
+  sketch::Shingler shingler(shingles_of(words_, normalization_));
+  std::size_t words = 0;
+  for (const std::string& text : normalized_) words += text_units(text, shingler.options());
+  grams_of_length(words_).reserve(words);
+  std::vector<std::size_t> lengths(texts_.size());
+  for (std::uint32_t number = 0; number < texts_.size(); ++number) {
+    const std::uint32_t first = first_with_text[number];
+    lengths[number] = first == number ? add(number, shingler) : lengths[first];
+    without_words_ += lengths[number] == 0 ? 1 : 0;
+    short_ones_ += lengths[number] > 0 && lengths[number] < words_ ? 1 : 0;
   }
-  std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
-    return std::pair(a.hash, a.reference) < std::pair(b.hash, b.reference);
-  });
-  filter_ = FingerprintFilter(postings_.size() * 2 + 64);
-  for (const Posting& posting : postings_) filter_.insert(posting.hash);
+  std::erase_if(grams_, [](const ReferenceGrams& part) { return part.references() == 0; });
+  for (ReferenceGrams& part : grams_) part.finish();
 }
 
+// The length of its runs, in words; 0 if it has no words.
+std::size_t ContainIndex::add(std::uint32_t number, sketch::Shingler& shingler) {
+  const std::string& text = normalized_[number];
+  const std::span<const std::uint64_t> hashes = shingler.shingles(text);
+  std::size_t length = hashes.empty() ? 0 : words_;
+  if (hashes.size() == 1) {
+    // The hash of a run of words_ words, or of all words if there are fewer.
+    std::vector<std::string_view> words;
+    text::split_words(text, normalization_, words);
+    length = std::min(length, words.size());
+  }
+  if (length > 0) grams_of_length(length).add(number, hashes);
+  return length;
+}
+
+ReferenceGrams& ContainIndex::grams_of_length(std::size_t length) {
+  for (ReferenceGrams& part : grams_)
+    if (part.length() == length) return part;
+  return grams_.emplace_back(length, share_);
+}
+
+int ContainIndex::most_matchers() const {
+  // The working memory of a thread has room for small tables.
+  constexpr std::uint64_t kSmall = 2 << 20;
+  std::uint64_t each = 0;
+  for (const ReferenceGrams& part : grams_) each += ReferenceGrams::Search::memory(part);
+  if (each <= kSmall) return std::numeric_limits<int>::max();
+  return static_cast<int>(std::max(matcher_memory_ / each, IndexSize::kMatchers));
+}
 ContainIndex::Matcher::Matcher(const ContainIndex& index) : index_(index) {
-  for (const std::size_t length : index.lengths_)
-    shinglers_.emplace_back(shingles_of(length, index.normalization_));
+  for (const ReferenceGrams& grams : index.grams_) {
+    parts_.push_back(
+        Part{.grams = grams,
+             .shingler = sketch::Shingler(shingles_of(grams.length(), index.normalization_)),
+             .search = ReferenceGrams::Search(grams)});
+  }
+}
+
+void ContainIndex::Matcher::forget() {
+  for (Part& part : parts_) {
+    part.search.forget();
+    part.shingler = sketch::Shingler(part.shingler.options());
+  }
+  normalized_ = std::string();
+  words_ = {};
+  is_split_ = false;
 }
 
 std::optional<ContainIndex::Found> ContainIndex::Matcher::find(std::string_view text) {
-  candidates_.clear();
-  for (std::size_t length = 0; length < shinglers_.size(); ++length) add_candidates(length, text);
-  if (candidates_.empty()) return {};
-  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-    return std::pair(-a.share, a.reference) < std::pair(-b.share, b.reference);
-  });
-  text::normalize(text, index_.normalization_, normalized_);
-  text::split_words(normalized_, index_.normalization_, words_);
+  is_split_ = false;
   std::optional<Found> best;
-  // A text may contain thousands of references: those that cannot be the best are not compared.
-  const auto beats = [&](double share, std::uint32_t reference) {
-    return !best || std::pair(-share, reference) < std::pair(-best->share, best->reference);
-  };
-  for (const Candidate& candidate : candidates_) {
-    if (!beats(candidate.share, candidate.reference)) continue;
-    std::optional<Found> found = compare(candidate.reference, text);
-    if (found && beats(found->share, found->reference)) best = std::move(found);
+  for (Part& part : parts_) {
+    find_in(part, text, best);
+    // Memory for one long text is not kept for each length of runs.
+    if (text.size() > kShortText) part.shingler = sketch::Shingler(part.shingler.options());
   }
   return best;
 }
 
-void ContainIndex::Matcher::add_candidates(std::size_t length, std::string_view text) {
-  const std::vector<Posting>& postings = index_.postings_;
-  const auto shingles = shinglers_[length].shingles(text);
-  met_.clear();
-  for (const std::uint64_t hash : shingles) {
-    if (!index_.filter_.may_contain(hash)) continue;
-    auto at = std::lower_bound(
-        postings.begin(), postings.end(), hash,
-        [](const Posting& posting, std::uint64_t wanted) { return posting.hash < wanted; });
-    for (; at != postings.end() && at->hash == hash; ++at) {
-      if (index_.grams_[at->reference].length_number == length) met_.push_back(at->reference);
+// Replaces `best` by a reference that comes before it.
+void ContainIndex::Matcher::find_in(Part& part, std::string_view text, std::optional<Found>& best) {
+  using Claim = ReferenceGrams::Claim;
+  std::optional<Claim> least;
+  if (best) least = Claim{.share = best->share, .number = best->reference};
+  if (least && !Claim{.share = 1, .number = part.grams.first_number()}.beats(*least)) return;
+  const std::span<const std::uint64_t> hashes = part.shingler.shingles(text);
+  part.search.begin(hashes);
+  while (const std::optional<Claim> claim = part.search.best(least)) {
+    split(text);
+    std::optional<Found> found = compare(part.grams, claim->number, hashes);
+    const bool is_right = found && found->share == claim->share;
+    if (found) {
+      const Claim confirmed{.share = found->share, .number = found->reference};
+      if (!least || confirmed.beats(*least)) {
+        least = confirmed;
+        best = std::move(found);
+      }
     }
-  }
-  if (met_.empty()) return;
-  std::sort(met_.begin(), met_.end());
-  met_.erase(std::unique(met_.begin(), met_.end()), met_.end());
-  sorted_.assign(shingles.begin(), shingles.end());
-  sketch::sort_unique(sorted_);
-  for (const std::uint32_t reference : met_) {
-    if (const auto share = share_in_sorted(index_.grams_[reference]))
-      candidates_.push_back({*share, reference});
+    if (is_right) return;
+    part.search.refute(claim->number);
   }
 }
 
-// The share of a reference's runs whose hashes the text has; nothing if it is too small. A long
-// text shares a run with very many references, most of which lack too many others.
-std::optional<double> ContainIndex::Matcher::share_in_sorted(const Grams& grams) const {
-  const std::size_t all = grams.hashes.size();
-  const std::size_t may_miss = all - enough_of(all, index_.share_);
-  std::size_t missing = 0;
-  auto at = sorted_.begin();
-  for (const std::uint64_t hash : grams.hashes) {
-    at = first_not_below(at, sorted_.end(), hash);
-    if (at != sorted_.end() && *at == hash) continue;
-    if (++missing > may_miss) return {};
-  }
-  return static_cast<double>(all - missing) / static_cast<double>(all);
+void ContainIndex::Matcher::split(std::string_view text) {
+  if (std::exchange(is_split_, true)) return;
+  text::normalize(text, index_.normalization_, normalized_);
+  text::split_words(normalized_, index_.normalization_, words_);
 }
 
-std::optional<ContainIndex::Found> ContainIndex::Matcher::compare(std::uint32_t reference,
-                                                                  std::string_view text) {
-  const Grams& grams = index_.grams_[reference];
-  if (words_.size() < grams.length) return {};
+// `hashes` are those of the text's runs of words.
+std::optional<ContainIndex::Found> ContainIndex::Matcher::compare(
+    const ReferenceGrams& grams, std::uint32_t reference, std::span<const std::uint64_t> hashes) {
+  if (words_.size() < grams.length()) return {};
   std::vector<std::string_view> words;
-  text::split_words(grams.normalized, index_.normalization_, words);
-  std::vector<bool> met(grams.hashes.size());
+  text::split_words(index_.normalized_[reference], index_.normalization_, words);
+  const std::vector<ReferenceGrams::Place> places = grams.grams_of(reference);
+  // Most runs of a long text are not in the reference.
+  FingerprintFilter filter(places.size() * 2 + 64);
+  for (const ReferenceGrams::Place& place : places) filter.insert(grams.hash_of(place.gram));
+  const auto length = static_cast<std::ptrdiff_t>(grams.length());
+  // The number of the reference's run that the text has here.
+  const auto run_at = [&](std::size_t place) -> std::optional<std::size_t> {
+    if (!filter.may_contain(hashes[place])) return {};
+    const auto gram = grams.find(hashes[place]);
+    if (!gram) return {};
+    const auto at = std::ranges::lower_bound(places, *gram, {}, &ReferenceGrams::Place::gram);
+    if (at == places.end() || at->gram != *gram) return {};
+    const auto theirs = words.begin() + at->word;
+    if (!std::equal(theirs, theirs + length, words_.begin() + static_cast<std::ptrdiff_t>(place)))
+      return {};
+    return static_cast<std::size_t>(at - places.begin());
+  };
+  std::vector<bool> met(places.size());
   std::size_t count = 0;
   std::size_t run = 0;      // runs of words in a row that the reference has
   std::size_t longest = 0;  // of them, and where they end
   std::size_t longest_end = 0;
-  std::size_t place = 0;
-  for (const std::uint64_t hash : shinglers_[grams.length_number].shingles(text)) {
-    const auto at = std::lower_bound(grams.hashes.begin(), grams.hashes.end(), hash);
-    const auto number = static_cast<std::size_t>(at - grams.hashes.begin());
-    const bool same =
-        at != grams.hashes.end() && *at == hash &&
-        std::equal(words.begin() + grams.places[number],
-                   words.begin() + grams.places[number] + static_cast<std::ptrdiff_t>(grams.length),
-                   words_.begin() + static_cast<std::ptrdiff_t>(place));
-    ++place;
-    run = same ? run + 1 : 0;
+  for (std::size_t place = 0; place < hashes.size(); ++place) {
+    const std::optional<std::size_t> number = run_at(place);
+    run = number ? run + 1 : 0;
     if (run > longest) {
       longest = run;
-      longest_end = place;
+      longest_end = place + 1;
     }
-    if (!same || met[number]) continue;
-    met[number] = true;
+    if (!number || met[*number]) continue;
+    met[*number] = true;
     ++count;
   }
-  if (count == 0 || count < enough_of(grams.hashes.size(), index_.share_)) return {};
+  if (count < grams.enough_of(places.size())) return {};
   return Found{.reference = reference,
-               .share = static_cast<double>(count) / static_cast<double>(grams.hashes.size()),
-               .passage = passage_at(longest_end - longest, longest + grams.length - 1)};
+               .share = static_cast<double>(count) / static_cast<double>(places.size()),
+               .passage = passage_at(longest_end - longest, longest + grams.length() - 1)};
 }
 
 std::string ContainIndex::Matcher::passage_at(std::size_t first, std::size_t words) const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "base/result.h"
 #include "dedup/options.h"
 #include "dedup/progress.h"
-#include "dedup/spill/fingerprint_filter.h"
+#include "dedup/scan/reference_grams.h"
 #include "sketch/shingles.h"
 
 namespace kin::dedup {
@@ -42,8 +43,6 @@ struct ContainEvidence {
 // share of the reference's different runs of n words, by their normalised text; a reference of
 // fewer words has one run, of all its words. Thread-compatible.
 class ContainIndex {
-  struct Grams;
-
  public:
   // Reads options.against. `check` is called with the number of bytes to hold, before they are
   // held; its error ends the call.
@@ -66,62 +65,56 @@ class ContainIndex {
     // The reference of which the text has the largest share, the first of equals; nothing if none
     // is contained. Every run of words that counts was compared, not just its hash.
     std::optional<Found> find(std::string_view text);
+    // Gives the memory for a long text back.
+    void forget();
 
    private:
-    void add_candidates(std::size_t length, std::string_view text);
-    std::optional<double> share_in_sorted(const Grams& grams) const;
-    std::optional<Found> compare(std::uint32_t reference, std::string_view text);
+    // References of one length of runs.
+    struct Part {
+      const ReferenceGrams& grams;
+      sketch::Shingler shingler;
+      ReferenceGrams::Search search;
+    };
+
+    void find_in(Part& part, std::string_view text, std::optional<Found>& best);
+    std::optional<Found> compare(const ReferenceGrams& grams, std::uint32_t reference,
+                                 std::span<const std::uint64_t> hashes);
+    void split(std::string_view text);
     std::string passage_at(std::size_t first, std::size_t words) const;
 
     const ContainIndex& index_;
-    std::vector<sketch::Shingler> shinglers_;  // by length of index_.lengths_
-    std::vector<std::uint32_t> met_;           // references with a run of the text
-    std::vector<std::uint64_t> sorted_;        // hashes of the text
-    struct Candidate {
-      double share;  // an upper bound of the share of the reference's runs that the text has
-      std::uint32_t reference;
-    };
-    std::vector<Candidate> candidates_;
-    std::string normalized_;
+    std::vector<Part> parts_;
+    std::string normalized_;  // the text, if it is split into words
     std::vector<std::string_view> words_;
+    bool is_split_ = false;
   };
 
   const ReferenceText& reference(std::uint32_t number) const { return texts_[number]; }
   std::size_t size() const { return texts_.size(); }
-  // Its memory, including that used while it was made. In bytes.
+  // Its memory, including that used while it was made, and that of matchers. In bytes.
   std::uint64_t memory() const { return memory_; }
+  // How many matchers memory() includes.
+  int most_matchers() const;
   std::size_t without_words() const { return without_words_; }
   std::size_t short_ones() const { return short_ones_; }  // of fewer words than a run
 
  private:
-  // The runs of words of one reference.
-  struct Grams {
-    std::size_t length = 0;  // words in a run, and its place in lengths_
-    std::size_t length_number = 0;
-    std::vector<std::uint64_t> hashes;  // different ones, sorted
-    std::vector<std::uint32_t> places;  // the first run with each hash, in words
-    std::string normalized;
-  };
-  struct Posting {
-    std::uint64_t hash;
-    std::uint32_t reference;
-  };
-
   explicit ContainIndex(const DedupOptions& options);
-  void add(std::uint32_t number);
-  void index_rarest();
+  std::vector<std::uint32_t> normalize_texts();
+  void add_all(const std::vector<std::uint32_t>& first_with_text);
+  std::size_t add(std::uint32_t number, sketch::Shingler& shingler);
+  ReferenceGrams& grams_of_length(std::size_t length);
 
   double share_;
   std::uint32_t words_;
   text::Normalization normalization_;
   std::vector<ReferenceText> texts_;
-  std::vector<Grams> grams_;          // by reference
-  std::vector<std::size_t> lengths_;  // of runs, in words
-  std::vector<Posting> postings_;     // sorted by hash
-  FingerprintFilter filter_;          // of the hashes of postings_
+  std::vector<std::string> normalized_;  // by reference; nothing for copies of earlier ones
+  std::vector<ReferenceGrams> grams_;    // by length of runs
   std::size_t without_words_ = 0;
   std::size_t short_ones_ = 0;
   std::uint64_t memory_ = 0;
+  std::uint64_t matcher_memory_ = 0;  // of memory_
 };
 
 }  // namespace kin::dedup

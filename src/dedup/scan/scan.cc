@@ -173,7 +173,7 @@ class RecordScanner {
     content_hash_ = ContentHasher(options_.fields.size(), options_.exact_normalization);
     joined_ = std::string();
     normalized_ = std::string();
-    if (contains_ != nullptr) contained_.emplace(*contains_);
+    if (contained_) contained_->forget();
   }
 
   Error too_long(const std::string& where, std::uint64_t length) {

@@ -4,7 +4,7 @@ import random
 
 from .files import InputFile, Item, records_of
 from .settings import Literal, Settings
-from .texts import make_texts
+from .texts import make_texts, make_texts_that_share
 
 
 @dataclasses.dataclass
@@ -16,6 +16,7 @@ class Corpus:
     output: str  # a name, "DIR/", "-", or None for a dry run
     options: list  # of the command line, that change nothing of what is removed
     bands: str = None  # None: chosen by the program, which may miss some pairs
+    shared_runs: bool = False  # whether texts are long, and share runs of words
     inputs: str = "names"  # how the inputs are named: by their "names", a "folder", a "glob", or on "stdin"
 
     @property
@@ -189,11 +190,16 @@ def make_corpus(seed):
     choose_fields(rng, settings, shape)
     kinds = choose_kinds(rng, shape)
     references = rng.randint(1, 8) if settings.against else 0
-    texts = make_texts(rng, choose_size(rng) + references)
+    shared_runs = settings.contains is not None and rng.random() < 0.5
+    if shared_runs:
+        references = rng.randint(1, 25)
+        texts = make_texts_that_share(rng, min(choose_size(rng), 30) + references)
+    else:
+        texts = make_texts(rng, choose_size(rng) + references)
     rng.shuffle(texts)
     values = keep_values(rng, kinds)
     items = [Item(make_columns(rng, row, text, shape, values)) for row, text in enumerate(texts)]
-    corpus = Corpus(seed, settings, [], [], choose_output(rng, kinds, settings), [])
+    corpus = Corpus(seed, settings, [], [], choose_output(rng, kinds, settings), [], shared_runs=shared_runs)
     corpus.files = deal(rng, items[references:], kinds, "in", shape)
     corpus.references = deal(rng, items[:references], [rng.choice([".jsonl", kinds[0]])], "old", shape) if references else []
     corpus.inputs = rng.choice(["names", "names", "names", "folder", "glob"])

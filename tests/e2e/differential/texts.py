@@ -136,3 +136,24 @@ def with_lines(rng, text, lines):
     line = rng.choice(lines)
     end = rng.choice(["\n", "\n", "\r\n", "\n\n", "\n \n"])
     return rng.choice([line + end + text, text + end + line, line + end + line + end + text, line])
+
+
+def make_texts_that_share(rng, count):
+    """Texts of up to some hundred words that are pieces of one text, so that they share long runs of words, or contain others.
+    Some words differ."""
+    vocabularies = [Vocabulary(rng) for _ in range(rng.choice([1, 1, 2]))]
+    stock = [word for vocabulary in vocabularies for word in vocabulary.some(100, 500)]
+    longest = rng.choice([40, 100, 250])
+    changed = rng.choice([0, 0, 0.01, 0.05])
+    made = []
+    for _ in range(count):
+        if made and rng.random() < 0.15:
+            made.append(list(rng.choice(made)))
+            continue
+        words = []
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            begin = rng.randrange(len(stock))
+            words += stock[begin:begin + rng.randint(5, longest)]
+        made.append([rng.choice(vocabularies[0].words) if rng.random() < changed else word for word in words])
+    return [disguised(rng, text) if rng.random() < 0.1 else text
+            for text in (join(rng, vocabularies[0], words) for words in made)]

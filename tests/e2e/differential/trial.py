@@ -58,6 +58,7 @@ def tags_of(corpus, result):
     tags = [f"by {detector}" for detector in s.detectors] + [f"keep {s.keep[0]}", f"group {s.group}"]
     tags += [f"by {s.cut[0]}"] if s.cut else []
     tags += ["against"] if s.against and s.contains is None else ["contains"] if s.against else []
+    tags += ["contains with shared runs"] if corpus.shared_runs else []
     tags += ["skip-seen"] if s.seen is not None else []
     tags += ["unverified"] if s.verify == "none" else []
     tags += [f"inputs by {corpus.inputs}"]
