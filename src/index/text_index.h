@@ -39,7 +39,7 @@ struct TextCheckpoint {
   std::uint64_t applied = 0;
 };
 
-// Immutable segments of 1, 8, 64, … documents. An update marks the document as deleted in an old
+// Immutable segments of 1, 8, 64, … documents of one group. An update marks the document as deleted in an old
 // segment and adds a new segment. Writers merge small segments, merge() merges larger ones.
 // Thread-safe: writers wait for each other, readers never wait.
 class TextIndex {
@@ -71,6 +71,12 @@ class TextIndex {
   void merge_all();
 
   TextCheckpoint checkpoint() const;
+
+  // A new group of these documents and of those that are added to it. They must not be all in its
+  // segments: those that share one with others stay there. Waits for a merge that is under way.
+  TextGroup begin_group(const DocSet& documents);
+  // Its segments are like all others from now on.
+  void end_group(TextGroup group);
 
  private:
   struct Impl;

@@ -126,7 +126,7 @@ class ShardHost {
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
   std::optional<Refused> refusal(const index::ShardQuery& query, const CallOptions& options) const;
   // The state of the statistics of words; see StatisticsReply.
-  std::uint64_t statistics_state(const index::ShardView& view) const;
+  std::uint64_t statistics_state(const index::ShardView& view, const index::Scope& scope) const;
   void count_work(const Request& request, const Response& response, SteadyTime begun);
   // With `writing_` held.
   Result<WriteReply> write(const WriteRequest& request, const CallOptions& options);

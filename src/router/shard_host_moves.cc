@@ -313,6 +313,8 @@ Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition) {
   if (known && !known->advance(view).ok()) known.reset();
   if (!known) {
     KIN_TRY(known, index::KeptDigest::compute(view, partition));
+    // A source prepares its fence by this. If it fails, searches are slower for a while.
+    [[maybe_unused]] const Status kept_apart = shard_->keep_apart(partition);
   }
   const std::lock_guard lock(keeping_);
   if (const auto kept = kept_.find(partition); kept != kept_.end() && kept_drops_ == drops) {
@@ -329,6 +331,8 @@ void ShardHost::drop_kept(index::PartitionId partition) {
     kept_.erase(partition);
   }
   directory_->drop_kept(partition);
+  // A shard that fails says so to its next writer.
+  [[maybe_unused]] const Status joined = shard_->join_again(partition);
 }
 
 void ShardHost::drop_kept_before(SteadyTime used) {

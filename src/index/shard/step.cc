@@ -19,13 +19,14 @@ constexpr std::size_t kScanPage = 2'000;
 Result<StepOutcome> Shard::State::step() {
   const std::lock_guard lock(stepping_);
   KIN_RETURN_IF_ERROR(tidy_views());
-  const std::size_t tasks = spaces_.size() + 2;
+  const std::size_t tasks = spaces_.size() + 3;
   StepOutcome all = StepOutcome::idle();
   for (std::size_t i = 0; i < tasks && !all.did_work(); ++i) {
     const std::size_t task = turn_++ % tasks;
     KIN_TRY(const StepOutcome one, task == 0   ? step_text()
                                    : task == 1 ? step_checkpoint()
-                                               : step_space(spaces_[task - 2]));
+                                   : task == 2 ? step_apart()
+                                               : step_space(spaces_[task - 3]));
     all = combine(all, one);
   }
   return all;
