@@ -28,21 +28,21 @@ std::size_t tier_of(std::uint32_t documents) {
   return tier;
 }
 
-// Segments of groups that have ended are like all others.
-TextGroup group_in(const TextView::State& state, const LiveSegment& segment) {
-  return state.groups.contains(segment.group()) ? segment.group() : kNoGroup;
+// Segments of sections that have ended are like all others.
+TextSection section_in(const TextView::State& state, const LiveSegment& segment) {
+  return state.sections.contains(segment.section()) ? segment.section() : kNoSection;
 }
 
-// The segments to merge: eight of about the same size and of the same group, or one with many dead
+// The segments to merge: eight of about the same size and of the same section, or one with many dead
 // documents. Segments of `most` documents or more are left alone.
 Segments pick_merge(const TextView::State& state, std::uint32_t most) {
-  std::map<std::pair<TextGroup, std::size_t>, Segments> tiers;
+  std::map<std::pair<TextSection, std::size_t>, Segments> tiers;
   for (const auto& segment : state.segments) {
     const std::uint32_t size = segment->text().size();
     if (size >= most) continue;
     if (segment->removed() * 3 > size && size >= kSmall) return {segment};
     if (segment->removed() == size) return {segment};  // merging drops it
-    Segments& tier = tiers[{group_in(state, *segment), tier_of(size)}];
+    Segments& tier = tiers[{section_in(state, *segment), tier_of(size)}];
     tier.push_back(segment);
     if (tier.size() == kFanOut) return tier;
   }
@@ -70,7 +70,7 @@ struct TextIndex::Impl {
   mutable std::mutex publishing;  // held only to copy or exchange the pointer
   std::shared_ptr<const TextView::State> state;
   std::uint64_t next_id = 1;
-  std::uint64_t last_group = 0;
+  std::uint64_t last_section = 0;
 
   explicit Impl(TextOptions given)
       : options(std::make_shared<TextOptions>(std::move(given))),
@@ -90,9 +90,9 @@ struct TextIndex::Impl {
     state = std::move(next);
   }
 
-  std::shared_ptr<LiveSegment> live_segment(std::string bytes, TextGroup group) {
+  std::shared_ptr<LiveSegment> live_segment(std::string bytes, TextSection section) {
     return std::make_shared<LiveSegment>(next_id++, TextSegment::of_writer(std::move(bytes)),
-                                         group);
+                                         section);
   }
 
   using Ordered = std::map<std::uint32_t, const TextDocument*>;
@@ -105,15 +105,15 @@ struct TextIndex::Impl {
     return bytes;
   }
 
-  // The bytes of a segment for each group.
-  std::map<TextGroup, std::string> build(const std::vector<TextDocument>& documents) const {
+  // The bytes of a segment for each section.
+  std::map<TextSection, std::string> build(const std::vector<TextDocument>& documents) const {
     // In the order of numbers, as a builder needs them; the last document of a number counts.
     Ordered all;
     for (const TextDocument& document : documents) all[document.number] = &document;
-    std::map<TextGroup, Ordered> by_group;
-    for (const auto& [number, document] : all) by_group[document->group].emplace(number, document);
-    std::map<TextGroup, std::string> built;
-    for (const auto& [group, ordered] : by_group) built.emplace(group, build(ordered));
+    std::map<TextSection, Ordered> by_section;
+    for (const auto& [number, document] : all) by_section[document->section].emplace(number, document);
+    std::map<TextSection, std::string> built;
+    for (const auto& [section, ordered] : by_section) built.emplace(section, build(ordered));
     return built;
   }
 
@@ -123,16 +123,16 @@ struct TextIndex::Impl {
     }
   }
 
-  // Replaces `sources`, which are of one group, by `merged`, which holds the documents that were live
+  // Replaces `sources`, which are of one section, by `merged`, which holds the documents that were live
   // at `moment`.
   void replace(TextView::State& changed, const Segments& sources, std::string merged,
                std::uint64_t moment) {
     Segments& segments = changed.segments;
-    const TextGroup group = group_in(changed, *sources.front());
+    const TextSection section = section_in(changed, *sources.front());
     std::erase_if(segments, [&](const auto& segment) {
       return std::ranges::find(sources, segment) != sources.end();
     });
-    auto segment = live_segment(std::move(merged), group);
+    auto segment = live_segment(std::move(merged), section);
     if (segment->text().size() == 0) return;
     // Documents that were deleted while the merge ran are in its result, and are deleted there too.
     for (const auto& source : sources) {
@@ -210,7 +210,7 @@ const TextOptions& TextIndex::options() const {
 
 void TextIndex::apply(TextChanges changes) {
   if (changes.lsn <= impl_->current()->applied) return;
-  std::map<TextGroup, std::string> added;
+  std::map<TextSection, std::string> added;
   // Built without the lock: analysing texts takes most of the time.
   if (!changes.upserts.empty()) added = impl_->build(changes.upserts);
   const std::lock_guard lock(impl_->writing);
@@ -224,8 +224,8 @@ void TextIndex::apply(TextChanges changes) {
     Impl::remove(before->segments, number, next->moment);
   for (const TextDocument& document : changes.upserts)
     Impl::remove(before->segments, document.number, next->moment);
-  for (auto& [group, bytes] : added)
-    next->segments.push_back(impl_->live_segment(std::move(bytes), group));
+  for (auto& [section, bytes] : added)
+    next->segments.push_back(impl_->live_segment(std::move(bytes), section));
   // Small merges are cheap. Done here, they keep the number of segments low without a background
   // thread.
   for (;;) {
@@ -248,10 +248,10 @@ bool TextIndex::merge() {
 
 void TextIndex::merge_all() {
   const auto all = [](const TextView::State& state) {
-    std::map<TextGroup, Segments> groups;
+    std::map<TextSection, Segments> sections;
     for (const auto& segment : state.segments)
-      groups[group_in(state, *segment)].push_back(segment);
-    for (const auto& [group, segments] : groups) {
+      sections[section_in(state, *segment)].push_back(segment);
+    for (const auto& [section, segments] : sections) {
       if (segments.size() > 1 || segments[0]->removed() > 0) return segments;
     }
     return Segments{};
@@ -259,28 +259,30 @@ void TextIndex::merge_all() {
   while (impl_->merge_picked(all)) continue;
 }
 
-TextGroup TextIndex::begin_group(const DocSet& documents) {
-  // A merge that is under way may join segments of the group and others.
-  const std::lock_guard one_at_a_time(impl_->merging);
+TextSection TextIndex::begin_section(const DocSet& documents) {
+  // A merge that is under way may join segments of the section and others.
+  std::unique_lock one_at_a_time(impl_->merging, std::defer_lock);
+  const bool is_empty = documents.size() == 0;
+  if (!is_empty) one_at_a_time.lock();
   const std::lock_guard lock(impl_->writing);
   auto next = std::make_shared<TextView::State>(*impl_->current());
-  const TextGroup group{++impl_->last_group};
-  next->groups.insert(group);
+  const TextSection section{++impl_->last_section};
+  next->sections.insert(section);
   for (const auto& segment : next->segments) {
     const auto& numbers = segment->text().docs().numbers;
-    bool is_of_group = group_in(*next, *segment) == kNoGroup;
-    for (std::uint32_t i = 0; i < numbers.size() && is_of_group; ++i)
-      is_of_group = !segment->live_at(i, next->moment) || documents.contains(numbers[i]);
-    if (is_of_group) segment->join(group);
+    bool is_of_section = !is_empty && section_in(*next, *segment) == kNoSection;
+    for (std::uint32_t i = 0; i < numbers.size() && is_of_section; ++i)
+      is_of_section = !segment->live_at(i, next->moment) || documents.contains(numbers[i]);
+    if (is_of_section) segment->join(section);
   }
   impl_->publish(std::move(next));
-  return group;
+  return section;
 }
 
-void TextIndex::end_group(TextGroup group) {
+void TextIndex::end_section(TextSection section) {
   const std::lock_guard lock(impl_->writing);
   auto next = std::make_shared<TextView::State>(*impl_->current());
-  next->groups.erase(group);
+  next->sections.erase(section);
   impl_->publish(std::move(next));
 }
 

@@ -38,14 +38,14 @@ std::optional<std::vector<std::shared_ptr<const DocSet>>> ShardView::known_outsi
   return outside;
 }
 
-TextGroups ShardView::groups_outside(
+TextSections ShardView::sections_outside(
     const std::optional<std::set<PartitionId>>& partitions) const {
-  TextGroups groups;
-  if (!partitions || !state_->apart) return groups;
+  TextSections sections;
+  if (!partitions || !state_->apart) return sections;
   for (const auto& [partition, apart] : *state_->apart) {
-    if (apart.group != kNoGroup && !partitions->contains(partition)) groups.insert(apart.group);
+    if (apart.section != kNoSection && !partitions->contains(partition)) sections.insert(apart.section);
   }
-  return groups;
+  return sections;
 }
 
 Result<const SpaceView*> ShardView::space(std::string_view name) const {

@@ -38,8 +38,8 @@ struct SpaceView {
 // them out.
 struct PartitionApart {
   std::shared_ptr<const DocSet> numbers = {};
-  // Text segments of these documents alone, which most of them may be in; or kNoGroup.
-  TextGroup group = kNoGroup;
+  // Text segments of these documents alone, which most of them may be in; or kNoSection.
+  TextSection section = kNoSection;
 };
 using PartitionsApart = std::map<PartitionId, PartitionApart>;
 
@@ -67,9 +67,9 @@ class ShardView {
   // The documents of all other partitions; nothing where they are not all known.
   std::optional<std::vector<std::shared_ptr<const DocSet>>> known_outside(
       const std::set<PartitionId>& partitions) const;
-  // The groups of other partitions: neither searches nor statistics of `partitions` need them.
+  // The sections of other partitions: neither searches nor statistics of `partitions` need them.
   // Nothing: of no partition.
-  TextGroups groups_outside(const std::optional<std::set<PartitionId>>& partitions) const;
+  TextSections sections_outside(const std::optional<std::set<PartitionId>>& partitions) const;
 
   // An empty name means the first space. kNotFound, with the existing names, if there is none.
   Result<const SpaceView*> space(std::string_view name) const;

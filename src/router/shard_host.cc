@@ -376,7 +376,7 @@ Reply<Response> ShardHost::answer(const StatisticsRequest& request, const CallOp
 // A copy that arrives, of a partition that the shard does not own, changes nothing.
 std::uint64_t ShardHost::statistics_state(const index::ShardView& view,
                                           const index::Scope& scope) const {
-  return opened_ ^ view.text().statistics_state(view.groups_outside(scope.partitions));
+  return opened_ ^ view.text().statistics_state(view.sections_outside(scope.partitions));
 }
 
 Reply<Response> ShardHost::answer(const FindRequest& request, const CallOptions& options) {

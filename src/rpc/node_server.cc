@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/thread_priority.h"
+#include "base/spare_time.h"
 #include "kindred/v1/node.grpc.pb.h"
 #include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
@@ -166,17 +166,28 @@ class Service final : public v1::Node::Service {
     return std::holds_alternative<router::PullRequest>(request) ||
            std::holds_alternative<router::CopyRequest>(request) ||
            std::holds_alternative<router::DigestRequest>(request) ||
-           std::holds_alternative<router::EndMoveRequest>(request);
+           std::holds_alternative<router::ReceiveRequest>(request) ||
+           std::holds_alternative<router::EndMoveRequest>(request) || asks_for_sizes(request);
+  }
+
+  // Of an index with very many entities it takes seconds to count them.
+  static bool asks_for_sizes(const router::Request& request) {
+    const auto* stats = std::get_if<router::StatsRequest>(&request);
+    return stats != nullptr && stats->sizes;
   }
 
   template <typename Work>
-  static void by_turns(const router::Request& request, const Work& work) {
+  void by_turns(const router::Request& request, const Work& work) {
     if (!is_long(request)) return work();
-    // A thread of its own, since it cannot be given its priority back.
-    std::jthread([&] {
-      yield_to_other_threads();
-      work();
-    }).join();
+    const char* mode = getenv("KIN_YIELD");
+    if (mode && std::string(mode) == "nice") {
+      std::jthread([&] {
+        yield_to_other_threads();
+        work();
+      }).join();
+      return;
+    }
+    spare_.run(work);
   }
 
   // Ids that cannot be one of a router are ignored: they would spoil logs.
@@ -190,6 +201,7 @@ class Service final : public v1::Node::Service {
   ServedIndexes& indexes_;
   const NodeServerOptions options_;
   std::atomic<std::size_t> running_{0};
+  SpareTime spare_;
 };
 
 std::shared_ptr<grpc::ServerCredentials> credentials(const NodeServerOptions& options) {

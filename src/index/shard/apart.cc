@@ -16,7 +16,7 @@ bool Shard::State::is_foreign(PartitionId partition) const {
   return owner == nullptr || !owner->owned;
 }
 
-// Who owns a partition decides whether its documents have a group of their own.
+// Who owns a partition decides whether its documents have a section of their own.
 void Shard::State::follow_owners(std::span<const Change> changes) {
   const auto changes_owner = [](const Change& change) {
     return change.kind == ChangeKind::kOwnerAssigned;
@@ -28,9 +28,9 @@ void Shard::State::follow_owners(std::span<const Change> changes) {
   for (const auto& [partition, before] : *apart_) {
     PartitionApart& apart = after[partition] = before;
     if (is_foreign(partition)) {
-      if (apart.group == kNoGroup) apart.group = text_->begin_group({});
-    } else if (apart.group != kNoGroup) {
-      text_->end_group(apart.group);
+      if (apart.section == kNoSection) apart.section = text_->begin_section({});
+    } else if (apart.section != kNoSection) {
+      text_->end_section(apart.section);
       after.erase(partition);
     }
   }
@@ -46,7 +46,7 @@ Status Shard::State::follow_apart(const TruthView& view, std::span<const Change>
     // Nothing of a partition that is new here can be missing in its set.
     if (!after.contains(partition) && !partitions_->contains(partition)) {
       after[partition] = {.numbers = std::make_shared<const DocSet>(),
-                          .group = text_->begin_group({})};
+                          .section = text_->begin_section({})};
     }
   }
   if (after.empty()) return Done{};
@@ -69,27 +69,27 @@ Status Shard::State::follow_apart(const TruthView& view, std::span<const Change>
   for (auto& [partition, documents] : changed) {
     PartitionApart& apart = after[partition];
     apart.numbers = std::make_shared<const DocSet>(documents.numbers());
-    if (!documents.has_lost() || apart.group == kNoGroup) continue;
-    // Segments of the group may hold what belongs to another partition now.
-    text_->end_group(apart.group);
-    apart.group = kNoGroup;
+    if (!documents.has_lost() || apart.section == kNoSection) continue;
+    // Segments of the section may hold what belongs to another partition now.
+    text_->end_section(apart.section);
+    apart.section = kNoSection;
   }
   apart_ = std::make_shared<const PartitionsApart>(std::move(after));
   return Done{};
 }
 
-void Shard::State::set_groups(std::span<const Change> changes,
+void Shard::State::set_sections(std::span<const Change> changes,
                               std::vector<TextDocument>& documents) const {
   if (!apart_ || apart_->empty()) return;
-  std::unordered_map<std::uint32_t, TextGroup> groups;
+  std::unordered_map<std::uint32_t, TextSection> sections;
   for (const Change& change : changes) {
     const auto apart = apart_->find(change.partition);
     if (apart != apart_->end() && change.kind != ChangeKind::kEntityAssigned)
-      groups.emplace(static_cast<std::uint32_t>(change.number), apart->second.group);
+      sections.emplace(static_cast<std::uint32_t>(change.number), apart->second.section);
   }
   for (TextDocument& document : documents) {
-    if (const auto group = groups.find(document.number); group != groups.end())
-      document.group = group->second;
+    if (const auto section = sections.find(document.number); section != sections.end())
+      document.section = section->second;
   }
 }
 
@@ -97,7 +97,7 @@ Status Shard::State::keep_apart(PartitionId partition) {
   {
     const std::lock_guard lock(writing_);
     KIN_RETURN_IF_ERROR(refused());
-    // Segments of a foreign partition join its group, which steps do: they merge segments.
+    // Segments of a foreign partition join its section, which steps do: they merge segments.
     if (is_foreign(partition) || (apart_ && apart_->contains(partition))) return Done{};
   }
   return learn_apart(partition);
@@ -131,7 +131,7 @@ Status Shard::State::learn_apart(PartitionId partition) {
   PartitionsApart after = apart_ ? *apart_ : PartitionsApart();
   PartitionApart& apart = after[partition];
   apart.numbers = std::make_shared<const DocSet>(documents.numbers());
-  if (is_foreign(partition)) apart.group = text_->begin_group(documents.numbers());
+  if (is_foreign(partition)) apart.section = text_->begin_section(documents.numbers());
   apart_ = std::make_shared<const PartitionsApart>(std::move(after));
   return publish();
 }
@@ -141,7 +141,9 @@ Status Shard::State::learn_apart(PartitionId partition) {
 Result<StepOutcome> Shard::State::step_apart() {
   std::optional<PartitionId> missing;
   {
-    const std::lock_guard lock(writing_);
+    // As in tidy_views(): a later step finds the lock free.
+    const std::unique_lock lock(writing_, std::try_to_lock);
+    if (!lock) return StepOutcome::idle();
     const auto is_missing = [&](PartitionId partition) {
       return is_foreign(partition) && !(apart_ && apart_->contains(partition));
     };

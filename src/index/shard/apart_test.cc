@@ -39,7 +39,7 @@ class ApartTest : public ShardFixture {
 
   static ShardQuery tide() {
     ShardQuery query{.text = TextLeg{.query = "tide"}, .k = 100};
-    query.scope.partitions = {kOwn};
+    query.scope.partitions = std::set<PartitionId>{kOwn};
     return query;
   }
 
@@ -56,7 +56,7 @@ class ApartTest : public ShardFixture {
   TextStatistics statistics() { return *read_statistics(shard().view(), tide()); }
   std::uint64_t state() {
     const ShardView view = shard().view();
-    return view.text().statistics_state(view.groups_outside(tide().scope.partitions));
+    return view.text().statistics_state(view.sections_outside(tide().scope.partitions));
   }
 
   std::uint64_t epoch_ = 0;

@@ -40,7 +40,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   for (const Change& change : changes) {
     if (change.retired != kNoNumber) retired.insert(static_cast<std::uint32_t>(change.retired));
   }
-  // First: it decides which groups of the text index the documents belong to.
+  // First: it decides which sections of the text index the documents belong to.
   follow_owners(changes);
   KIN_RETURN_IF_ERROR(follow_apart(view, changes));
   const std::vector<DocNumber> numbers = learnt(changes, retired);
@@ -56,7 +56,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   if (text_->view().applied() < last) {
     for (const StoredDocument& document : documents)
       text.upserts.push_back(text_document(document));
-    set_groups(changes, text.upserts);
+    set_sections(changes, text.upserts);
   }
   text_->apply(std::move(text));
   for (const ShardSpace& space : spaces_) {

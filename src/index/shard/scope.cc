@@ -103,7 +103,7 @@ Status ScopedDocs::keep_among() {
 
 Status ScopedDocs::hide_partitions() {
   if (!scope_->partitions || view_->is_within(*scope_->partitions)) return Done{};
-  hidden_ = view_->groups_outside(*scope_->partitions);
+  hidden_ = view_->sections_outside(*scope_->partitions);
   DocSet hidden;
   if (const auto known = view_->known_outside(*scope_->partitions)) {
     for (const auto& numbers : *known) hidden.add(*numbers);

@@ -101,7 +101,7 @@ class Shard::State final : public Shard {
   bool is_foreign(PartitionId partition) const;
   void follow_owners(std::span<const Change> changes);
   Status follow_apart(const TruthView& view, std::span<const Change> changes);
-  void set_groups(std::span<const Change> changes, std::vector<TextDocument>& documents) const;
+  void set_sections(std::span<const Change> changes, std::vector<TextDocument>& documents) const;
   Status learn_apart(PartitionId partition);
   Result<StepOutcome> step_apart();
   Status publish();

@@ -19,14 +19,16 @@ constexpr std::size_t kScanPage = 2'000;
 Result<StepOutcome> Shard::State::step() {
   const std::lock_guard lock(stepping_);
   KIN_RETURN_IF_ERROR(tidy_views());
-  const std::size_t tasks = spaces_.size() + 3;
+  // First: merges may join what is to stay apart.
+  KIN_TRY(const StepOutcome learnt, step_apart());
+  if (learnt.did_work()) return learnt;
+  const std::size_t tasks = spaces_.size() + 2;
   StepOutcome all = StepOutcome::idle();
   for (std::size_t i = 0; i < tasks && !all.did_work(); ++i) {
     const std::size_t task = turn_++ % tasks;
     KIN_TRY(const StepOutcome one, task == 0   ? step_text()
                                    : task == 1 ? step_checkpoint()
-                                   : task == 2 ? step_apart()
-                                               : step_space(spaces_[task - 3]));
+                                               : step_space(spaces_[task - 2]));
     all = combine(all, one);
   }
   return all;

@@ -228,11 +228,11 @@ std::vector<FacetCounts> facet_counts(const TextSearch& search, const TextOption
 }  // namespace
 
 LiveSegment::LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment,
-                         TextGroup group)
+                         TextSection section)
     : id_(id),
       segment_(std::move(segment)),
       deleted_at_(std::make_unique<std::atomic<std::uint64_t>[]>(segment_->size())),
-      group_(group) {
+      section_(section) {
   for (std::uint32_t i = 0; i < segment_->size(); ++i)
     deleted_at_[i].store(kNever, std::memory_order_relaxed);
 }
@@ -263,10 +263,10 @@ void AnalyzerPool::give_back(std::unique_ptr<TextAnalyzer> analyzer) {
   idle_.push_back(std::move(analyzer));
 }
 
-TextView::Segments TextView::without(const TextGroups& hidden) const {
+TextView::Segments TextView::without(const TextSections& hidden) const {
   Segments segments;
   for (const auto& segment : state_->segments) {
-    if (!hidden.contains(segment->group())) segments.push_back(segment.get());
+    if (!hidden.contains(segment->section())) segments.push_back(segment.get());
   }
   return segments;
 }
@@ -348,11 +348,11 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
   return std::nullopt;
 }
 
-TextStatistics TextView::statistics(const TextQuery& query, const TextGroups& hidden) const {
+TextStatistics TextView::statistics(const TextQuery& query, const TextSections& hidden) const {
   return plan(query, without(hidden), nullptr).used;
 }
 
-std::uint64_t TextView::statistics_state(const TextGroups& hidden) const {
+std::uint64_t TextView::statistics_state(const TextSections& hidden) const {
   // Deleted documents count until their segment goes, so the segments are all that matters.
   std::string ids;
   for (const LiveSegment* segment : without(hidden)) append_le(ids, segment->id());

@@ -22,7 +22,7 @@
 
 namespace kin::index {
 
-using TextGroups = std::set<TextGroup>;
+using TextSections = std::set<TextSection>;
 
 struct TextSearch {
   std::size_t k = 10;
@@ -33,7 +33,7 @@ struct TextSearch {
   std::vector<std::string> facets{};           // names whose values are counted; also kValidity
   std::int64_t validity_at = 0;                // the moment that kValidity refers to
   const TextStatistics* statistics = nullptr;  // of all shards, instead of this index's own
-  TextGroups hidden{};                         // their segments are left out
+  TextSections hidden{};                         // their segments are left out
   bool exhaustive = false;                     // score every match; finds the same hits
 };
 
@@ -83,13 +83,13 @@ class LiveSegment {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment,
-              TextGroup group = kNoGroup);
+              TextSection section = kNoSection);
 
   std::uint64_t id() const { return id_; }
-  // The group of all its documents, which may have ended since; kNoGroup: they are of none.
-  TextGroup group() const { return group_.load(std::memory_order_relaxed); }
-  // Every document that is not deleted belongs to the group, and the segment to none.
-  void join(TextGroup group) { group_.store(group, std::memory_order_relaxed); }
+  // The section of all its documents, which may have ended since; kNoSection: they are of none.
+  TextSection section() const { return section_.load(std::memory_order_relaxed); }
+  // Every document that is not deleted belongs to the section, and the segment to none.
+  void join(TextSection section) { section_.store(section, std::memory_order_relaxed); }
   const TextSegment& text() const { return *segment_; }
   const std::shared_ptr<const TextSegment>& shared_text() const { return segment_; }
   bool live_at(std::uint32_t ordinal, std::uint64_t moment) const {
@@ -106,7 +106,7 @@ class LiveSegment {
   std::shared_ptr<const TextSegment> segment_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> deleted_at_;
   std::atomic<std::uint32_t> removed_{0};
-  std::atomic<TextGroup> group_;
+  std::atomic<TextSection> section_;
 };
 
 // Lends analyzers to searches. Thread-safe.
@@ -129,7 +129,7 @@ class TextView {
     std::shared_ptr<const TextOptions> options{};
     std::shared_ptr<AnalyzerPool> analyzers{};
     std::vector<std::shared_ptr<LiveSegment>> segments{};
-    TextGroups groups{};  // that have not ended
+    TextSections sections{};  // that have not ended
     std::uint64_t moment = 0;
     std::uint64_t applied = 0;  // the LSN of the last change in it
   };
@@ -153,10 +153,10 @@ class TextView {
   // This index's part of the statistics that a query needs: the
   // number of documents, their lengths, and the frequency of every
   // term of the query. Recently deleted documents still count, those
-  // of hidden groups do not.
-  TextStatistics statistics(const TextQuery& query, const TextGroups& hidden = {}) const;
+  // of hidden sections do not.
+  TextStatistics statistics(const TextQuery& query, const TextSections& hidden = {}) const;
   // Views of one open index with equal numbers have equal statistics, whatever the query.
-  std::uint64_t statistics_state(const TextGroups& hidden = {}) const;
+  std::uint64_t statistics_state(const TextSections& hidden = {}) const;
 
   std::vector<std::uint32_t> numbers() const;  // of all documents, in order
   std::uint64_t documents() const;
@@ -167,7 +167,7 @@ class TextView {
 
  private:
   using Segments = std::vector<const LiveSegment*>;
-  Segments without(const TextGroups& hidden) const;
+  Segments without(const TextSections& hidden) const;
   PlannedQuery plan(const TextQuery& query, const Segments& segments,
                     const TextStatistics* given) const;
 
