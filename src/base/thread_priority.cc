@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <fstream>
 #endif
 
 namespace kin {
@@ -54,29 +53,9 @@ void yield_to_other_threads() {
   if (set_turns(kNice)) return;
   [[maybe_unused]] const int done = ::setpriority(PRIO_PROCESS, this_thread(), kNice);
 }
-
-bool use_spare_time() {
-  const sched_param none{};
-  return ::sched_setscheduler(0, SCHED_IDLE, &none) == 0;
-}
-
-// The kernel's documentation calls the file "schedstat": time on a processor, time on a queue.
-std::optional<ThreadTimes> times_of_this_thread() {
-  std::ifstream file("/proc/thread-self/schedstat");
-  std::int64_t ran = 0, waited = 0;
-  if (!(file >> ran >> waited)) return {};
-  return ThreadTimes{.ran = std::chrono::nanoseconds{ran},
-                     .waited = std::chrono::nanoseconds{waited}};
-}
 #else
 void let_others_interrupt() {}
 void yield_to_other_threads() {}
-bool use_spare_time() {
-  return false;
-}
-std::optional<ThreadTimes> times_of_this_thread() {
-  return {};
-}
 #endif
 
 }  // namespace kin

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/spare_time.h"
+#include "base/thread_priority.h"
 #include "kindred/v1/node.grpc.pb.h"
 #include "rpc/request_id.h"
 #include "rpc/wire/convert.h"
@@ -177,17 +177,13 @@ class Service final : public v1::Node::Service {
   }
 
   template <typename Work>
-  void by_turns(const router::Request& request, const Work& work) {
+  static void by_turns(const router::Request& request, const Work& work) {
     if (!is_long(request)) return work();
-    const char* mode = getenv("KIN_YIELD");
-    if (mode && std::string(mode) == "nice") {
-      std::jthread([&] {
-        yield_to_other_threads();
-        work();
-      }).join();
-      return;
-    }
-    spare_.run(work);
+    // A thread of its own, since it cannot be given its priority back.
+    std::jthread([&] {
+      yield_to_other_threads();
+      work();
+    }).join();
   }
 
   // Ids that cannot be one of a router are ignored: they would spoil logs.
@@ -201,7 +197,6 @@ class Service final : public v1::Node::Service {
   ServedIndexes& indexes_;
   const NodeServerOptions options_;
   std::atomic<std::size_t> running_{0};
-  SpareTime spare_;
 };
 
 std::shared_ptr<grpc::ServerCredentials> credentials(const NodeServerOptions& options) {

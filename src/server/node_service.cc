@@ -5,7 +5,6 @@
 #include <random>
 
 #include "base/file.h"
-#include "base/spare_time.h"
 #include "base/thread_priority.h"
 #include "rpc/node_server.h"
 #include "server/node/leased_folder.h"
@@ -80,7 +79,6 @@ struct NodeService::State {
   std::unique_ptr<Site> site{};
   std::unique_ptr<HttpServer> metrics{};
   bool stopped = false;
-  SpareTime spare;
 
   NodeShards& shards() const {
     return leased ? static_cast<NodeShards&>(*leased) : static_cast<NodeShards&>(*folder);
@@ -240,13 +238,7 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   KIN_RETURN_IF_ERROR(state->serve_metrics(loopback));
   State* const running = state.get();
   state->working = std::make_unique<StepThread>(*asked.clock, [running] {
-    const char* mode = getenv("KIN_STEP");
-    if (mode && std::string(mode) == "spare") {
-      StepOutcome outcome = StepOutcome::idle();
-      running->spare.run([&] { outcome = running->work([running] { return running->shards().step(); }); });
-      return outcome;
-    }
-    thread_local const bool gives_way = (mode && std::string(mode) == "nice" ? yield_to_other_threads() : let_others_interrupt(), true);
+    thread_local const bool gives_way = (let_others_interrupt(), true);
     static_cast<void>(gives_way);
     return running->work([running] { return running->shards().step(); });
   });

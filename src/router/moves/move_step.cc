@@ -132,7 +132,6 @@ void MoveStep::pace(std::uint64_t bytes) {
 
 CopyRequest MoveStep::page_request(const std::optional<std::string>& after) const {
   const MoverOptions& options = mover_.options_;
-  if (const char* v = getenv("KIN_PAGE")) return {.move = name_, .after = after, .limit = options.page, .bytes = std::strtoull(v, nullptr, 10)};
   // A slow copy comes in small pages, so that it is even.
   const std::size_t most = options.bytes_per_second == 0
                                ? options.page_bytes
