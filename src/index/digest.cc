@@ -95,9 +95,48 @@ Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId part
   return digest;
 }
 
+struct DigestReading::State {
+  State(const ShardView& from, PartitionId of)
+      : view(from), partition(of), rows(view.truth(), of, {}), sum(view.truth(), digest, Sign::kAdd) {}
+  ShardView view;
+  PartitionId partition;
+  PartitionDigest digest{};
+  PartitionRows rows;
+  DigestSum sum;
+};
+
+DigestReading::DigestReading(const ShardView& view, PartitionId partition)
+    : state_(std::make_unique<State>(view, partition)) {}
+DigestReading::~DigestReading() = default;
+DigestReading::DigestReading(DigestReading&&) noexcept = default;
+DigestReading& DigestReading::operator=(DigestReading&&) noexcept = default;
+
+// Rows of other partitions take time, too, so the entities that are passed over are limited as well.
+Result<bool> DigestReading::step() {
+  PartitionRows& rows = state_->rows;
+  rows.stop_after(kRowsTogether);
+  for (std::size_t read = 0; read < kRowsTogether; ++read) {
+    KIN_TRY(const bool more, rows.next());
+    if (!more && rows.has_stopped()) return true;
+    if (!more) {
+      KIN_RETURN_IF_ERROR(state_->sum.finish());
+      return false;
+    }
+    KIN_RETURN_IF_ERROR(state_->sum.add(rows.family(), rows.cursor(), bucket_of(rows.id())));
+  }
+  return true;
+}
+
+KeptDigest DigestReading::digest() const {
+  return KeptDigest(state_->view, state_->partition, state_->digest);
+}
+
 Result<KeptDigest> KeptDigest::compute(const ShardView& view, PartitionId partition) {
-  KIN_TRY(const PartitionDigest digest, digest_partition(view.truth(), partition));
-  return KeptDigest(view, partition, digest);
+  DigestReading reading(view, partition);
+  for (;;) {
+    KIN_TRY(const bool more, reading.step());
+    if (!more) return reading.digest();
+  }
 }
 
 // A change of an entity's partition takes its edges and fragments along, so what is exchanged is

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "base/hash.h"
 #include "base/result.h"
@@ -26,6 +27,7 @@ Result<PartitionDigest> digest_partition(const TruthView& view, PartitionId part
 // shard keeps overwritten data for it, so drop it soon. Thread-compatible.
 class KeptDigest {
  public:
+  // Reads the partition, as DigestReading does.
   static Result<KeptDigest> compute(const ShardView& view, PartitionId partition);
 
   // Reads the changes since, of all partitions, and takes the entities that they belong to out of
@@ -37,12 +39,31 @@ class KeptDigest {
   Lsn lsn() const { return view_.lsn(); }
 
  private:
+  friend class DigestReading;
   KeptDigest(const ShardView& view, PartitionId partition, const PartitionDigest& digest)
       : view_(view), partition_(partition), digest_(digest) {}
 
   ShardView view_;
   PartitionId partition_;
   PartitionDigest digest_;
+};
+
+// Reads a partition for its digest, piece by piece, in one view. One thread at a time.
+class DigestReading {
+ public:
+  DigestReading(const ShardView& view, PartitionId partition);
+  ~DigestReading();
+  DigestReading(DigestReading&&) noexcept;
+  DigestReading& operator=(DigestReading&&) noexcept;
+
+  // Reads some thousand rows more. False at the end. After an error: begin again.
+  Result<bool> step();
+  // After the last step.
+  KeptDigest digest() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace kin::index

@@ -154,7 +154,7 @@ void add_values(const std::vector<FacetCount>& more, FacetCounts& to) {
 Result<TextStatistics> read_statistics(const ShardView& view, const ShardQuery& query) {
   if (!query.text) return TextStatistics{};
   KIN_TRY(const TextQuery text, parse_leg(*query.text, view.text().options()));
-  return view.text().statistics(text);
+  return view.text().statistics(text, view.sections_outside(query.scope.partitions));
 }
 
 Result<Findings> find(const ShardView& view, const ShardQuery& query) {

@@ -195,18 +195,23 @@ Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& 
   return page;
 }
 
-Result<std::vector<DocId>> partition_ids(const TruthView& view,
-                                         const PartitionIdsRequest& request) {
+Result<PartitionIds> partition_ids(const TruthView& view, const PartitionIdsRequest& request) {
   PartitionRows rows(view, request.partition, {});
+  rows.stop_after(request.most_passed);
   if (request.after) rows.skip_past(*request.after);
-  std::vector<DocId> ids;
-  while (ids.size() < request.limit) {
+  PartitionIds page;
+  for (;;) {
     KIN_TRY(const bool more, rows.next());
     if (!more) break;
-    ids.push_back(rows.id());
-    rows.skip_past(ids.back());
+    page.ids.push_back(rows.id());
+    if (page.ids.size() == request.limit) {
+      page.next = page.ids.back();
+      return page;
+    }
+    rows.skip_past(page.ids.back());
   }
-  return ids;
+  if (rows.has_stopped()) page.next = rows.id();
+  return page;
 }
 
 Result<PartitionSizes> count_partitions(const TruthView& view) {

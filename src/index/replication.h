@@ -64,12 +64,17 @@ Result<ExportPage> export_partition(const TruthView& view, const ExportRequest& 
 
 struct PartitionIdsRequest {
   PartitionId partition{};
-  std::optional<DocId> after = {};  // the last id of the page before
+  std::optional<DocId> after = {};  // `next` of the page before
   std::size_t limit = 1'000;
+  // Entities of other partitions that are passed over, at most.
+  std::size_t most_passed = std::numeric_limits<std::size_t>::max();
 };
-// The ids of the entities that export_partition() has records of, in their order. A page with fewer
-// ids than the limit is the last one. Thread-safe.
-Result<std::vector<DocId>> partition_ids(const TruthView& view, const PartitionIdsRequest& request);
+struct PartitionIds {
+  std::vector<DocId> ids = {};
+  std::optional<DocId> next = {};  // nothing: this was the last page
+};
+// The ids of the entities that export_partition() has records of, in their order. Thread-safe.
+Result<PartitionIds> partition_ids(const TruthView& view, const PartitionIdsRequest& request);
 
 // How many entities each partition has; those without any are left out. Reads a short row of every
 // entity. Thread-safe.

@@ -281,9 +281,21 @@ TEST_F(ReplicationTest, APartitionIsForgottenAsIfItHadNeverBeenThere) {
   const PartitionDigest there = *digest_partition(view(), moves);
   for (std::size_t left = 3; left > 0; --left) {
     const auto ids = partition_ids(view(), {.partition = moves});
-    ASSERT_EQ(ids->size(), left);
-    EXPECT_EQ(partition_ids(view(), {.partition = moves, .after = ids->front()})->size(), left - 1);
-    ASSERT_TRUE(truth().forget(std::vector{ids->front()}).ok());
+    ASSERT_EQ(ids->ids.size(), left);
+    EXPECT_FALSE(ids->next);
+    const DocId first = ids->ids.front();
+    EXPECT_EQ(partition_ids(view(), {.partition = moves, .after = first})->ids.size(), left - 1);
+    // The same in small pieces, which may have no id.
+    std::vector<DocId> piecewise;
+    PartitionIdsRequest piece{.partition = moves, .limit = 2, .most_passed = 1};
+    do {
+      const auto page = partition_ids(view(), piece);
+      EXPECT_LE(page->ids.size(), 2U);
+      std::ranges::copy(page->ids, std::back_inserter(piecewise));
+      piece.after = page->next;
+    } while (piece.after);
+    EXPECT_EQ(piecewise, ids->ids);
+    ASSERT_TRUE(truth().forget(std::vector{first}).ok());
   }
   EXPECT_THAT(all_records(view(), {.partition = moves}), IsEmpty());
   EXPECT_EQ(*digest_partition(view(), kFirst), stays);

@@ -63,6 +63,7 @@ Result<std::unique_ptr<Shard>> Shard::State::open(const std::filesystem::path& f
     KIN_TRY(const TruthView view, state->truth_->view());
     KIN_TRY(auto partitions, view.partitions());
     state->partitions_ = std::make_shared<const std::set<PartitionId>>(std::move(partitions));
+    state->owners_ = state->truth_->owners();
     KIN_RETURN_IF_ERROR(state->restore(view));
     KIN_RETURN_IF_ERROR(state->replay(view));
   }

@@ -142,6 +142,14 @@ class Shard {
 
   virtual ShardView view() const = 0;
 
+  // For a partition that will be given up: from now on the shard knows its documents by number, so
+  // that searches for others need not read its rows to leave them out. Reads them once, which takes
+  // long. Copies that arrive are known without it, and so is, after some steps, every partition that
+  // others own. kFailedPrecondition if the log was trimmed meanwhile.
+  virtual Status keep_apart(PartitionId partition) = 0;
+  // It will not be given up. Does nothing to a partition that others own.
+  virtual Status join_again(PartitionId partition) = 0;
+
   // Does one piece of background work: merges text segments, steps a vector index, continues a
   // space that is being built, or writes a checkpoint.
   virtual Result<StepOutcome> step() = 0;

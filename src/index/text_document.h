@@ -49,8 +49,14 @@ struct FacetValue {
 inline constexpr std::int64_t kAlwaysFrom = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t kAlwaysUntil = std::numeric_limits<std::int64_t>::max();
 
+// Documents in segments of their own, which searches and statistics may leave out. A section lasts
+// as long as the index is open, and no two have the same number.
+enum class TextSection : std::uint64_t {};
+inline constexpr TextSection kNoSection{0};
+
 struct TextDocument {
   std::uint32_t number = 0;
+  TextSection section = kNoSection;
   DocKind kind = DocKind::kEntity;
   std::vector<std::string> fields{};  // texts in the order of TextOptions::fields; may be fewer
   std::vector<FacetValue> facets{};

@@ -28,16 +28,21 @@ std::size_t tier_of(std::uint32_t documents) {
   return tier;
 }
 
-// The segments to merge: eight of about the same size, or one with many dead documents. Segments of
-// `most` documents or more are left alone.
-Segments pick_merge(const Segments& segments, std::uint32_t most) {
-  std::map<std::size_t, Segments> tiers;
-  for (const auto& segment : segments) {
+// Segments of sections that have ended are like all others.
+TextSection section_in(const TextView::State& state, const LiveSegment& segment) {
+  return state.sections.contains(segment.section()) ? segment.section() : kNoSection;
+}
+
+// The segments to merge: eight of about the same size and of the same section, or one with many dead
+// documents. Segments of `most` documents or more are left alone.
+Segments pick_merge(const TextView::State& state, std::uint32_t most) {
+  std::map<std::pair<TextSection, std::size_t>, Segments> tiers;
+  for (const auto& segment : state.segments) {
     const std::uint32_t size = segment->text().size();
     if (size >= most) continue;
     if (segment->removed() * 3 > size && size >= kSmall) return {segment};
     if (segment->removed() == size) return {segment};  // merging drops it
-    Segments& tier = tiers[tier_of(size)];
+    Segments& tier = tiers[{section_in(state, *segment), tier_of(size)}];
     tier.push_back(segment);
     if (tier.size() == kFanOut) return tier;
   }
@@ -65,6 +70,7 @@ struct TextIndex::Impl {
   mutable std::mutex publishing;  // held only to copy or exchange the pointer
   std::shared_ptr<const TextView::State> state;
   std::uint64_t next_id = 1;
+  std::uint64_t last_section = 0;
 
   explicit Impl(TextOptions given)
       : options(std::make_shared<TextOptions>(std::move(given))),
@@ -84,20 +90,31 @@ struct TextIndex::Impl {
     state = std::move(next);
   }
 
-  std::shared_ptr<LiveSegment> live_segment(std::string bytes) {
-    return std::make_shared<LiveSegment>(next_id++, TextSegment::of_writer(std::move(bytes)));
+  std::shared_ptr<LiveSegment> live_segment(std::string bytes, TextSection section) {
+    return std::make_shared<LiveSegment>(next_id++, TextSegment::of_writer(std::move(bytes)),
+                                         section);
   }
 
-  std::string build(const std::vector<TextDocument>& documents) const {
-    // In the order of numbers, as a builder needs them; the last document of a number counts.
-    std::map<std::uint32_t, const TextDocument*> ordered;
-    for (const TextDocument& document : documents) ordered[document.number] = &document;
+  using Ordered = std::map<std::uint32_t, const TextDocument*>;
+  std::string build(const Ordered& documents) const {
     auto analyzer = analyzers->borrow();
     TextBuilder builder(*options, *analyzer);
-    for (const auto& [number, document] : ordered) builder.add(*document);
+    for (const auto& [number, document] : documents) builder.add(*document);
     std::string bytes = std::move(builder).finish();
     analyzers->give_back(std::move(analyzer));
     return bytes;
+  }
+
+  // The bytes of a segment for each section.
+  std::map<TextSection, std::string> build(const std::vector<TextDocument>& documents) const {
+    // In the order of numbers, as a builder needs them; the last document of a number counts.
+    Ordered all;
+    for (const TextDocument& document : documents) all[document.number] = &document;
+    std::map<TextSection, Ordered> by_section;
+    for (const auto& [number, document] : all) by_section[document->section].emplace(number, document);
+    std::map<TextSection, std::string> built;
+    for (const auto& [section, ordered] : by_section) built.emplace(section, build(ordered));
+    return built;
   }
 
   static void remove(const Segments& segments, std::uint32_t number, std::uint64_t moment) {
@@ -106,13 +123,16 @@ struct TextIndex::Impl {
     }
   }
 
-  // Replaces `sources` by `merged`, which holds the documents that were live at `moment`.
-  void replace(Segments& segments, const Segments& sources, std::string merged,
+  // Replaces `sources`, which are of one section, by `merged`, which holds the documents that were live
+  // at `moment`.
+  void replace(TextView::State& changed, const Segments& sources, std::string merged,
                std::uint64_t moment) {
+    Segments& segments = changed.segments;
+    const TextSection section = section_in(changed, *sources.front());
     std::erase_if(segments, [&](const auto& segment) {
       return std::ranges::find(sources, segment) != sources.end();
     });
-    auto segment = live_segment(std::move(merged));
+    auto segment = live_segment(std::move(merged), section);
     if (segment->text().size() == 0) return;
     // Documents that were deleted while the merge ran are in its result, and are deleted there too.
     for (const auto& source : sources) {
@@ -132,7 +152,7 @@ struct TextIndex::Impl {
   bool merge_picked(const Pick& pick) {
     const std::lock_guard one_at_a_time(merging);
     const auto before = current();
-    const Segments sources = pick(before->segments);
+    const Segments sources = pick(*before);
     if (sources.empty()) return false;
     std::string merged = merge_live(sources, before->moment);
     const std::lock_guard lock(writing);
@@ -141,7 +161,7 @@ struct TextIndex::Impl {
     for (const auto& source : sources) {
       if (std::ranges::find(next->segments, source) == next->segments.end()) return true;
     }
-    replace(next->segments, sources, std::move(merged), before->moment);
+    replace(*next, sources, std::move(merged), before->moment);
     publish(std::move(next));
     return true;
   }
@@ -190,7 +210,7 @@ const TextOptions& TextIndex::options() const {
 
 void TextIndex::apply(TextChanges changes) {
   if (changes.lsn <= impl_->current()->applied) return;
-  std::string added;
+  std::map<TextSection, std::string> added;
   // Built without the lock: analysing texts takes most of the time.
   if (!changes.upserts.empty()) added = impl_->build(changes.upserts);
   const std::lock_guard lock(impl_->writing);
@@ -204,14 +224,15 @@ void TextIndex::apply(TextChanges changes) {
     Impl::remove(before->segments, number, next->moment);
   for (const TextDocument& document : changes.upserts)
     Impl::remove(before->segments, document.number, next->moment);
-  if (!added.empty()) next->segments.push_back(impl_->live_segment(std::move(added)));
+  for (auto& [section, bytes] : added)
+    next->segments.push_back(impl_->live_segment(std::move(bytes), section));
   // Small merges are cheap. Done here, they keep the number of segments low without a background
   // thread.
   for (;;) {
     const Segments small =
-        pick_merge(next->segments, next->segments.size() > kVeryMany ? kSmall : kTiny);
+        pick_merge(*next, next->segments.size() > kVeryMany ? kSmall : kTiny);
     if (small.empty()) break;
-    impl_->replace(next->segments, small, merge_live(small, next->moment), next->moment);
+    impl_->replace(*next, small, merge_live(small, next->moment), next->moment);
   }
   impl_->publish(std::move(next));
 }
@@ -221,15 +242,48 @@ TextView TextIndex::view() const {
 }
 
 bool TextIndex::merge() {
-  return impl_->merge_picked([](const Segments& segments) { return pick_merge(segments, kNoDoc); });
+  return impl_->merge_picked(
+      [](const TextView::State& state) { return pick_merge(state, kNoDoc); });
 }
 
 void TextIndex::merge_all() {
-  const auto all = [](const Segments& segments) {
-    const bool whole = segments.empty() || (segments.size() == 1 && segments[0]->removed() == 0);
-    return whole ? Segments{} : segments;
+  const auto all = [](const TextView::State& state) {
+    std::map<TextSection, Segments> sections;
+    for (const auto& segment : state.segments)
+      sections[section_in(state, *segment)].push_back(segment);
+    for (const auto& [section, segments] : sections) {
+      if (segments.size() > 1 || segments[0]->removed() > 0) return segments;
+    }
+    return Segments{};
   };
   while (impl_->merge_picked(all)) continue;
+}
+
+TextSection TextIndex::begin_section(const DocSet& documents) {
+  // A merge that is under way may join segments of the section and others.
+  std::unique_lock one_at_a_time(impl_->merging, std::defer_lock);
+  const bool is_empty = documents.size() == 0;
+  if (!is_empty) one_at_a_time.lock();
+  const std::lock_guard lock(impl_->writing);
+  auto next = std::make_shared<TextView::State>(*impl_->current());
+  const TextSection section{++impl_->last_section};
+  next->sections.insert(section);
+  for (const auto& segment : next->segments) {
+    const auto& numbers = segment->text().docs().numbers;
+    bool is_of_section = !is_empty && section_in(*next, *segment) == kNoSection;
+    for (std::uint32_t i = 0; i < numbers.size() && is_of_section; ++i)
+      is_of_section = !segment->live_at(i, next->moment) || documents.contains(numbers[i]);
+    if (is_of_section) segment->join(section);
+  }
+  impl_->publish(std::move(next));
+  return section;
+}
+
+void TextIndex::end_section(TextSection section) {
+  const std::lock_guard lock(impl_->writing);
+  auto next = std::make_shared<TextView::State>(*impl_->current());
+  next->sections.erase(section);
+  impl_->publish(std::move(next));
 }
 
 TextCheckpoint TextIndex::checkpoint() const {

@@ -39,8 +39,9 @@ struct TextCheckpoint {
   std::uint64_t applied = 0;
 };
 
-// Immutable segments of 1, 8, 64, … documents. An update marks the document as deleted in an old
-// segment and adds a new segment. Writers merge small segments, merge() merges larger ones.
+// Immutable segments of 1, 8, 64, … documents of one section. An update marks the document as
+// deleted in an old segment and adds a new segment. Writers merge small segments, merge() merges
+// larger ones.
 // Thread-safe: writers wait for each other, readers never wait.
 class TextIndex {
  public:
@@ -71,6 +72,12 @@ class TextIndex {
   void merge_all();
 
   TextCheckpoint checkpoint() const;
+
+  // A new section for documents that are added to it, and for those of `documents` that share no
+  // segment with others. Waits for a merge that is under way unless there are none.
+  TextSection begin_section(const DocSet& documents);
+  // Its segments are like all others from now on.
+  void end_section(TextSection section);
 
  private:
   struct Impl;

@@ -242,6 +242,53 @@ TEST_F(TextIndexTest, MergesToOneSegmentWithoutTheDead) {
   EXPECT_THAT(find("w3", {.k = 1000}), testing::UnorderedElementsAreArray(before));
 }
 
+TEST_F(TextIndexTest, AHiddenSectionIsNeitherFoundNorCounted) {
+  for (std::uint32_t i = 0; i < 20; ++i) put(document(i, "tide"));
+  const TextQuery query = *parse_query("tide", index_.options());
+  const TextStatistics before = index_.view().statistics(query);
+  const std::uint64_t state = index_.view().statistics_state();
+  const TextSection section = index_.begin_section({});
+  for (std::uint32_t i = 100; i < 700; ++i) {
+    TextDocument one = document(i, "tide and sand");
+    one.section = section;
+    put(std::move(one));
+    while (index_.merge()) continue;
+  }
+  const TextView view = index_.view();
+  EXPECT_EQ(view.statistics(query, {section}).documents, before.documents);
+  EXPECT_EQ(view.statistics(query, {section}).total_length, before.total_length);
+  EXPECT_EQ(view.statistics(query, {section}).frequencies, before.frequencies);
+  EXPECT_EQ(view.statistics_state({section}), state);
+  EXPECT_EQ(view.statistics(query).documents, 620U);
+  EXPECT_THAT(find("tide", {.k = 1000}), testing::SizeIs(620));
+  EXPECT_THAT(find("tide", {.k = 1000, .hidden = {section}}), testing::SizeIs(20));
+  EXPECT_THAT(find("sand", {.hidden = {section}}), IsEmpty());
+  EXPECT_EQ(view.matching(query, {.hidden = {section}}).size(), 20U);
+  // A section that has ended is merged with the others.
+  index_.merge_all();
+  EXPECT_EQ(index_.view().segments(), 2U);
+  index_.end_section(section);
+  index_.merge_all();
+  EXPECT_EQ(index_.view().segments(), 1U);
+  EXPECT_THAT(find("tide", {.k = 1000, .hidden = {section}}), testing::SizeIs(620));
+}
+
+TEST_F(TextIndexTest, ASectionTakesTheSegmentsThatAreAllItsOwn) {
+  for (std::uint32_t i = 0; i < 8; ++i) put(document(i, "mixed"));
+  index_.merge_all();
+  for (std::uint32_t i = 8; i < 16; ++i) put(document(i, "alone"));
+  index_.merge_all();
+  for (std::uint32_t i = 16; i < 18; ++i) put(document(i, "alone"));
+  put(document(18, "mixed"));
+  // One of the documents shares a segment with others, as does none of the rest.
+  const TextSection section =
+      index_.begin_section(DocSet(std::vector<std::uint32_t>{3, 16, 17}));
+  const TextView view = index_.view();
+  const TextSearch without{.k = 100, .hidden = {section}};
+  EXPECT_THAT(find("alone", without), testing::SizeIs(8));
+  EXPECT_THAT(find("mixed", without), testing::SizeIs(9));
+}
+
 TEST(TextIndex, RefusesOptionsThatMakeNoSense) {
   EXPECT_FALSE(TextIndex::create({.fields = {}}).ok());
   EXPECT_FALSE(TextIndex::create({.fields = {{"a", 0.1}}}).ok());

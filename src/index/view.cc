@@ -24,6 +24,30 @@ bool ShardView::is_within(const std::set<PartitionId>& partitions) const {
   return state_->partitions && std::ranges::includes(partitions, *state_->partitions);
 }
 
+std::optional<std::vector<std::shared_ptr<const DocSet>>> ShardView::known_outside(
+    const std::set<PartitionId>& partitions) const {
+  if (!state_->partitions) return {};
+  std::vector<std::shared_ptr<const DocSet>> outside;
+  for (const PartitionId partition : *state_->partitions) {
+    if (partitions.contains(partition)) continue;
+    if (!state_->apart) return {};
+    const auto known = state_->apart->find(partition);
+    if (known == state_->apart->end()) return {};
+    outside.push_back(known->second.numbers);
+  }
+  return outside;
+}
+
+TextSections ShardView::sections_outside(
+    const std::optional<std::set<PartitionId>>& partitions) const {
+  TextSections sections;
+  if (!partitions || !state_->apart) return sections;
+  for (const auto& [partition, apart] : *state_->apart) {
+    if (apart.section != kNoSection && !partitions->contains(partition)) sections.insert(apart.section);
+  }
+  return sections;
+}
+
 Result<const SpaceView*> ShardView::space(std::string_view name) const {
   std::vector<std::string> names;
   for (const SpaceView& space : spaces()) {

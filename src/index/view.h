@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "base/result.h"
 #include "index/text/view.h"
+#include "index/truth/doc_set.h"
 #include "index/truth/view.h"
 #include "index/vector_index.h"
 #include "index/vector_source.h"
@@ -32,6 +34,15 @@ struct SpaceView {
   std::shared_ptr<const std::vector<std::uint32_t>> retired = {};  // still in the index; in order
 };
 
+// A partition whose documents are known by number, so that a search need not look for them to leave
+// them out.
+struct PartitionApart {
+  std::shared_ptr<const DocSet> numbers = {};
+  // Text segments of these documents alone, which most of them may be in; or kNoSection.
+  TextSection section = kNoSection;
+};
+using PartitionsApart = std::map<PartitionId, PartitionApart>;
+
 // Never changes, and holds whole entities only, whatever is written meanwhile. The shard outlives
 // it and keeps overwritten data for it, so drop it soon. Thread-safe.
 class ShardView {
@@ -42,6 +53,7 @@ class ShardView {
     std::vector<SpaceView> spaces = {};
     // Every partition that has an entity is among them. Null: not known.
     std::shared_ptr<const std::set<PartitionId>> partitions = {};
+    std::shared_ptr<const PartitionsApart> apart = {};  // null: none
   };
 
   explicit ShardView(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -52,6 +64,12 @@ class ShardView {
   Lsn lsn() const { return truth().lsn(); }
   // Whether all entities are in these partitions. False also where that is not known.
   bool is_within(const std::set<PartitionId>& partitions) const;
+  // The documents of all other partitions; nothing where they are not all known.
+  std::optional<std::vector<std::shared_ptr<const DocSet>>> known_outside(
+      const std::set<PartitionId>& partitions) const;
+  // The sections of other partitions: neither searches nor statistics of `partitions` need them.
+  // Nothing: of no partition.
+  TextSections sections_outside(const std::optional<std::set<PartitionId>>& partitions) const;
 
   // An empty name means the first space. kNotFound, with the existing names, if there is none.
   Result<const SpaceView*> space(std::string_view name) const;

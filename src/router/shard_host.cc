@@ -369,19 +369,23 @@ Reply<Response> ShardHost::answer(const StatisticsRequest& request, const CallOp
   if (const auto why = refusal(request.query, options)) return refused(*why);
   const index::ShardView view = shard_->view();
   KIN_TRY(auto statistics, index::read_statistics(view, request.query));
-  return done(StatisticsReply{.text = std::move(statistics), .state = statistics_state(view)});
+  return done(StatisticsReply{.text = std::move(statistics),
+                              .state = statistics_state(view, request.query.scope)});
 }
 
-std::uint64_t ShardHost::statistics_state(const index::ShardView& view) const {
-  return opened_ ^ view.text().statistics_state();
+// A copy that arrives, of a partition that the shard does not own, changes nothing.
+std::uint64_t ShardHost::statistics_state(const index::ShardView& view,
+                                          const index::Scope& scope) const {
+  return opened_ ^ view.text().statistics_state(view.sections_outside(scope.partitions));
 }
 
 Reply<Response> ShardHost::answer(const FindRequest& request, const CallOptions& options) {
   if (const auto why = refusal(request.query, options)) return refused(*why);
   const index::ShardView view = shard_->view();
   FindReply reply;
-  if (request.state && *request.state != statistics_state(view)) {
-    reply.changed.emplace().state = statistics_state(view);
+  const std::uint64_t state = statistics_state(view, request.query.scope);
+  if (request.state && *request.state != state) {
+    reply.changed.emplace().state = state;
     KIN_TRY(reply.changed->text, index::read_statistics(view, request.query));
     return done(std::move(reply));
   }

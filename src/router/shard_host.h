@@ -126,7 +126,7 @@ class ShardHost {
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
   std::optional<Refused> refusal(const index::ShardQuery& query, const CallOptions& options) const;
   // The state of the statistics of words; see StatisticsReply.
-  std::uint64_t statistics_state(const index::ShardView& view) const;
+  std::uint64_t statistics_state(const index::ShardView& view, const index::Scope& scope) const;
   void count_work(const Request& request, const Response& response, SteadyTime begun);
   // With `writing_` held.
   Result<WriteReply> write(const WriteRequest& request, const CallOptions& options);
@@ -141,9 +141,9 @@ class ShardHost {
   // Its part in the newest move of the partition; an id of 0 if there was none.
   MoveRow newest_part(index::PartitionId partition) const;
   Status keep(const MoveName& move, const MoveRow& row, std::span<const Placed> places = {});
-  // Removes up to `limit` entities of the partition, and its directory entries after the last one.
-  // True if there is more.
-  Result<bool> clear(index::PartitionId partition, std::size_t limit);
+  // Removes up to `limit` entities of the move's partition, and its directory entries after the last
+  // one. True if there may be more.
+  Result<bool> clear(const MoveName& move, std::size_t limit);
   // A shard that owns a partition has received it.
   Status end_received(const index::Owners& owners);
   // Takes a page that continues `after`, unless the copy has come further meanwhile.
@@ -153,8 +153,11 @@ class ShardHost {
   Result<MoveProgress> progress_in(const MoveName& move);
   // The page after `request.after`; see FollowPage for the rest.
   Result<FollowPage> log_page(const FollowRequest& request, Lsn last, bool owned) const;
-  // From the digest that is kept of the partition, if there is one, and kept again.
-  Result<index::KeptDigest> kept_digest(index::PartitionId partition);
+  // From the digest that is kept of the partition, if there is one, and kept again. At the deadline
+  // kUnavailable: the next call goes on.
+  Result<index::KeptDigest> kept_digest(index::PartitionId partition, SteadyTime deadline);
+  // True if there is more to read.
+  Result<bool> read_until(index::DigestReading& reading, SteadyTime deadline) const;
   // Rows of the partition went without a change in the log, or the move is over.
   void drop_kept(index::PartitionId partition);
   void drop_kept_before(SteadyTime used);
@@ -178,12 +181,18 @@ class ShardHost {
     std::uint64_t sequence = 0;
     WriteReply reply = {};
   };
-  std::map<index::PartitionId, DocId> cleared_;  // of partitions that clear() is at: the last one
+  // How far clear() is with a partition, by the entity that it looked at last.
+  struct Cleared {
+    std::uint64_t move = 0;
+    DocId id = {};
+  };
+  std::map<index::PartitionId, Cleared> cleared_;
   std::map<std::uint64_t, LastWrite> last_writes_;  // by session, since the shard was opened
 
   // Of partitions that move.
   struct Kept {
     std::optional<index::KeptDigest> digest = {};
+    std::optional<index::DigestReading> reading = {};  // which a deadline has ended
     SteadyTime used = {};
     // Held while the digest is made: others wait and go on from it.
     std::shared_ptr<std::mutex> making = std::make_shared<std::mutex>();

@@ -11,6 +11,8 @@ namespace {
 
 using State = MoveRow::State;
 
+// Entities of other partitions that one piece of clear() passes over: writers wait for it.
+constexpr std::size_t kMostPassed = 2'000;
 // Well below the timeout of a call, so that the caller hears how far the copy is.
 constexpr std::chrono::seconds kLongestPull{1};
 
@@ -84,25 +86,27 @@ Status ShardHost::end_received(const index::Owners& owners) {
   return Done{};
 }
 
-Result<bool> ShardHost::clear(index::PartitionId partition, std::size_t limit) {
-  // Those before were removed by the piece before. The last piece looks for all, whatever came.
-  const auto last = cleared_.find(partition);
-  const auto after = last == cleared_.end() ? std::nullopt : std::optional(last->second);
-  std::vector<DocId> ids;
+Result<bool> ShardHost::clear(const MoveName& move, std::size_t limit) {
+  // Those before were removed by earlier pieces, unless something arrived late: then all are looked
+  // at again.
+  const auto last = cleared_.find(move.partition);
+  const bool continues = last != cleared_.end() && last->second.move == move.id;
+  index::PartitionIdsRequest request{
+      .partition = move.partition, .limit = limit, .most_passed = kMostPassed};
+  if (continues) request.after = last->second.id;
+  index::PartitionIds page;
   {
     const index::ShardView view = shard_->view();
-    KIN_TRY(ids, index::partition_ids(view.truth(),
-                                      {.partition = partition, .after = after, .limit = limit}));
+    KIN_TRY(page, index::partition_ids(view.truth(), request));
   }
-  if (!ids.empty()) KIN_RETURN_IF_ERROR(shard_->forget(ids));
-  drop_kept(partition);
-  if (ids.size() == limit) {
-    cleared_[partition] = ids.back();
+  if (!page.ids.empty()) KIN_RETURN_IF_ERROR(shard_->forget(page.ids));
+  drop_kept(move.partition);
+  if (page.next) {
+    cleared_[move.partition] = {.move = move.id, .id = *page.next};
     return true;
   }
-  cleared_.erase(partition);
-  if (after) return true;
-  KIN_RETURN_IF_ERROR(directory_->forget_places(partition));
+  cleared_.erase(move.partition);
+  KIN_RETURN_IF_ERROR(directory_->forget_places(move.partition));
   return false;
 }
 
@@ -118,7 +122,7 @@ Reply<Response> ShardHost::answer(const ReceiveRequest& request, const CallOptio
   if (row.state == State::kSending)
     return Error{Code::kFailedPrecondition, "the shard sends the partition that it should receive"};
   if (row.state == State::kClearing) {
-    KIN_TRY(const bool more, clear(request.move.partition, request.limit));
+    KIN_TRY(const bool more, clear(request.move, request.limit));
     if (more) return done(MoveProgress{});
     row.state = State::kReceiving;
     KIN_RETURN_IF_ERROR(keep(request.move, row));
@@ -146,6 +150,7 @@ Reply<Response> ShardHost::answer(const TakeRequest& request, const CallOptions&
   KIN_TRY(MoveRow row, part_in(request.move));
   if (row.state != State::kReceiving)
     return Error{Code::kFailedPrecondition, "the shard does not receive the partition"};
+  cleared_.erase(request.move.partition);
   KIN_RETURN_IF_ERROR(take_records(request.records));
   const MoveProgress before = std::exchange(row.progress, request.progress);
   row.progress.ready = false;
@@ -171,6 +176,7 @@ Result<MoveProgress> ShardHost::take_page(const MoveName& move,
   if (row.state != State::kReceiving)
     return Error{Code::kFailedPrecondition, "the shard does not receive the partition"};
   if (row.progress.copied || row.progress.next != after) return progress_of(row);
+  cleared_.erase(move.partition);
   KIN_RETURN_IF_ERROR(take_records(page.records));
   row.progress.copied = !page.next;
   row.progress.next = std::move(page.next);
@@ -280,9 +286,9 @@ Reply<Response> ShardHost::answer(const PlacesRequest& request, const CallOption
   return done(std::move(page));
 }
 
-Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions&) {
+Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions& options) {
   if (request.kept && !is_copy_) {
-    KIN_TRY(const index::KeptDigest kept, kept_digest(request.partition));
+    KIN_TRY(const index::KeptDigest kept, kept_digest(request.partition, options.deadline));
     KIN_TRY(const Hash128 places, directory_->keep_digest(request.partition));
     return done(DigestReply{.digest = kept.digest(), .places = places, .lsn = kept.lsn()});
   }
@@ -292,7 +298,15 @@ Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOption
   return done(DigestReply{.digest = digest, .places = places, .lsn = view.lsn()});
 }
 
-Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition) {
+Result<bool> ShardHost::read_until(index::DigestReading& reading, SteadyTime deadline) const {
+  for (;;) {
+    KIN_TRY(const bool more, reading.step());
+    if (!more || clock_.steady_now() >= deadline) return more;
+  }
+}
+
+Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition,
+                                                 SteadyTime deadline) {
   std::shared_ptr<std::mutex> making;
   {
     const std::lock_guard lock(keeping_);
@@ -302,17 +316,34 @@ Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition) {
   }
   const std::lock_guard turn(*making);
   std::optional<index::KeptDigest> known;
+  std::optional<index::DigestReading> reading;
   std::uint64_t drops = 0;
   {
     const std::lock_guard lock(keeping_);
     drops = kept_drops_;
-    if (const auto kept = kept_.find(partition); kept != kept_.end()) known = kept->second.digest;
+    if (const auto kept = kept_.find(partition); kept != kept_.end()) {
+      known = kept->second.digest;
+      reading = std::exchange(kept->second.reading, std::nullopt);
+    }
   }
   const index::ShardView view = shard_->view();
   // Where the log is trimmed, or anything else is wrong, the whole partition is read.
   if (known && !known->advance(view).ok()) known.reset();
   if (!known) {
-    KIN_TRY(known, index::KeptDigest::compute(view, partition));
+    const Error later{Code::kUnavailable,
+                      "the partition was not read to its end in time (ask again)"};
+    if (!reading) reading.emplace(view, partition);
+    KIN_TRY(const bool more, read_until(*reading, deadline));
+    if (more) {
+      const std::lock_guard lock(keeping_);
+      if (const auto kept = kept_.find(partition); kept != kept_.end() && kept_drops_ == drops)
+        kept->second.reading = std::move(reading);
+      return later;
+    }
+    known = reading->digest();
+    if (!known->advance(view).ok()) return later;  // the log was trimmed meanwhile
+    // A source prepares its fence by this. If it fails, searches are slower for a while.
+    [[maybe_unused]] const Status kept_apart = shard_->keep_apart(partition);
   }
   const std::lock_guard lock(keeping_);
   if (const auto kept = kept_.find(partition); kept != kept_.end() && kept_drops_ == drops) {
@@ -329,6 +360,8 @@ void ShardHost::drop_kept(index::PartitionId partition) {
     kept_.erase(partition);
   }
   directory_->drop_kept(partition);
+  // A shard that fails says so to its next writer.
+  [[maybe_unused]] const Status joined = shard_->join_again(partition);
 }
 
 void ShardHost::drop_kept_before(SteadyTime used) {
@@ -352,7 +385,7 @@ Reply<Response> ShardHost::answer(const EndMoveRequest& request, const CallOptio
   if (!ended && !request.keep) {
     if (owns(move.partition))
       return Error{Code::kFailedPrecondition, "the shard owns the partition that it should remove"};
-    KIN_TRY(const bool more, clear(move.partition, request.limit));
+    KIN_TRY(const bool more, clear(move, request.limit));
     if (more) return done(Forgotten{.more = true});
   }
   drop_kept(move.partition);

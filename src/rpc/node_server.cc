@@ -48,9 +48,17 @@ class Service final : public v1::Node::Service {
   grpc::Status Call(grpc::ServerContext* context, const v1::CallRequest* request,
                     v1::CallReply* reply) override {
     return admit(*context, [&] {
-      std::optional<std::chrono::milliseconds> behind;
-      to_wire(answer(*context, *request, behind), *reply);
-      if (behind) reply->set_behind_millis(static_cast<std::uint64_t>(behind->count()));
+      const auto call = from_wire(*request);
+      if (!call.ok()) {
+        to_wire(router::Reply<router::Response>(call.error()), *reply);
+        return grpc::Status::OK;
+      }
+      // A long reply takes long to write, too.
+      by_turns(call->request, [&] {
+        std::optional<std::chrono::milliseconds> behind;
+        to_wire(answer(*context, *call, behind), *reply);
+        if (behind) reply->set_behind_millis(static_cast<std::uint64_t>(behind->count()));
+      });
       return grpc::Status::OK;
     });
   }
@@ -119,9 +127,8 @@ class Service final : public v1::Node::Service {
   }
 
   router::Reply<router::Response> answer(const grpc::ServerContext& context,
-                                         const v1::CallRequest& message,
+                                         const rpc::Call& call,
                                          std::optional<std::chrono::milliseconds>& behind) {
-    KIN_TRY(const rpc::Call call, from_wire(message));
     const SteadyTime begun = options_.clock->steady_now();
     auto reply = serve(context, call, behind);
     if (options_.on_call) {
@@ -146,7 +153,7 @@ class Service final : public v1::Node::Service {
                                   .on_behind = [&](auto time) { behind = time; },
                                   .reach = std::move(reach),
                                   .deadline = steady_deadline(context, *options_.clock)};
-    auto reply = serve_by_turns(*host, call.request, how);
+    auto reply = host->serve(call.request, how);
     // Who asks for the state of a shard wants to know it also while its log does not go on.
     const bool is_held = !std::holds_alternative<router::HealthRequest>(call.request) &&
                          !std::holds_alternative<router::StatsRequest>(call.request);
@@ -159,20 +166,24 @@ class Service final : public v1::Node::Service {
     return std::holds_alternative<router::PullRequest>(request) ||
            std::holds_alternative<router::CopyRequest>(request) ||
            std::holds_alternative<router::DigestRequest>(request) ||
-           std::holds_alternative<router::EndMoveRequest>(request);
+           std::holds_alternative<router::ReceiveRequest>(request) ||
+           std::holds_alternative<router::EndMoveRequest>(request) || asks_for_sizes(request);
   }
 
-  static router::Reply<router::Response> serve_by_turns(router::ShardHost& host,
-                                                        const router::Request& request,
-                                                        const router::CallOptions& how) {
-    if (!is_long(request)) return host.serve(request, how);
-    std::optional<router::Reply<router::Response>> reply;
+  // Of an index with very many entities it takes seconds to count them.
+  static bool asks_for_sizes(const router::Request& request) {
+    const auto* stats = std::get_if<router::StatsRequest>(&request);
+    return stats != nullptr && stats->sizes;
+  }
+
+  template <typename Work>
+  static void by_turns(const router::Request& request, const Work& work) {
+    if (!is_long(request)) return work();
     // A thread of its own, since it cannot be given its priority back.
     std::jthread([&] {
       yield_to_other_threads();
-      reply.emplace(host.serve(request, how));
+      work();
     }).join();
-    return std::move(*reply);
   }
 
   // Ids that cannot be one of a router are ignored: they would spoil logs.

@@ -40,6 +40,9 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   for (const Change& change : changes) {
     if (change.retired != kNoNumber) retired.insert(static_cast<std::uint32_t>(change.retired));
   }
+  // First: it decides which sections of the text index the documents belong to.
+  follow_owners(changes);
+  KIN_RETURN_IF_ERROR(follow_apart(view, changes));
   const std::vector<DocNumber> numbers = learnt(changes, retired);
   const bool vectors = std::ranges::any_of(spaces_, wants_vectors);
   KIN_TRY(auto found, view.documents(numbers, {.vectors = vectors}));
@@ -53,6 +56,7 @@ Status Shard::State::follow(const TruthView& view, std::span<const Change> chang
   if (text_->view().applied() < last) {
     for (const StoredDocument& document : documents)
       text.upserts.push_back(text_document(document));
+    set_sections(changes, text.upserts);
   }
   text_->apply(std::move(text));
   for (const ShardSpace& space : spaces_) {
@@ -115,7 +119,7 @@ Status Shard::State::follow_space(const std::shared_ptr<SpaceGeneration>& genera
 Status Shard::State::publish() {
   KIN_TRY(TruthView truth, truth_->view());
   auto next = std::make_shared<ShardView::State>(ShardView::State{
-      .truth = std::move(truth), .text = text_->view(), .partitions = partitions_});
+      .truth = std::move(truth), .text = text_->view(), .partitions = partitions_, .apart = apart_});
   for (const ShardSpace& space : spaces_) {
     const auto& generation = space.live;
     next->spaces.push_back(

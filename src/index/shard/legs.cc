@@ -124,7 +124,10 @@ Status LegSearch::score_missing() {
 
 Status LegSearch::score_texts(const std::vector<std::uint32_t>& numbers, LegFound& found) const {
   const DocSet among{numbers};
-  const TextSearch search{.k = numbers.size(), .filter = &among, .statistics = query_.statistics};
+  const TextSearch search{.k = numbers.size(),
+                          .filter = &among,
+                          .statistics = query_.statistics,
+                          .hidden = docs_.text().hidden};
   KIN_TRY(const TextHits hits, view_.text().search(text_, search));
   for (const TextHit& hit : hits.hits) found.hits.push_back({hit.number, hit.score, 0});
   return Done{};

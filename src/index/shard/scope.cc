@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "index/truth/partition_documents.h"
+
 namespace kin::index {
 namespace {
 
@@ -63,50 +65,6 @@ std::vector<DocId> ids_called(const ShardView& view, std::string_view name) {
   return ids;
 }
 
-Error damaged_row() {
-  return {Code::kDataLoss, "a row of members, edges or fragments is damaged"};
-}
-
-// Adds the numbers of the rows of `family` that belong to entities of `ids`.
-template <typename Decode>
-Status add_numbers(const TruthView& truth, kv::Family family, const std::vector<DocId>& ids,
-                   const Decode& decode, DocSet& numbers) {
-  kv::Cursor at = truth.rows(family);
-  for (const DocId& id : ids) {
-    for (at.seek(id.view()); at.valid() && at.key().starts_with(id.view()); at.next()) {
-      KIN_TRY(const auto row, decode(at.value()));
-      if (row.number != kNoNumber) numbers.add(static_cast<std::uint32_t>(row.number));
-    }
-  }
-  return at.status();
-}
-
-// The documents of all partitions that are not `owned`. A shard usually owns nearly everything it
-// holds, so the partitions that it does not own are read, and the owned ones skipped.
-Result<DocSet> documents_outside(const TruthView& truth, const std::set<PartitionId>& owned) {
-  DocSet numbers;
-  std::vector<DocId> ids;
-  kv::Cursor at = truth.rows(kMembersFamily);
-  while (at.valid()) {
-    const auto partition = decode_member_partition(at.key());
-    const auto number = decode_member_key(at.key());
-    const auto id = decode_entity_key(at.value());
-    if (!partition || !number || !id) return damaged_row();
-    if (owned.contains(*partition)) {
-      at.seek(member_key(*partition, kNoNumber));  // behind all of its members
-      continue;
-    }
-    numbers.add(static_cast<std::uint32_t>(*number));
-    ids.push_back(*id);
-    at.next();
-  }
-  KIN_RETURN_IF_ERROR(at.status());
-  KIN_RETURN_IF_ERROR(add_numbers(truth, kForwardEdgesFamily, ids, decode_edge, numbers));
-  KIN_RETURN_IF_ERROR(add_numbers(truth, kEntityFragmentsFamily, ids, decode_fragment, numbers));
-  KIN_RETURN_IF_ERROR(add_numbers(truth, kEdgeFragmentsFamily, ids, decode_fragment, numbers));
-  return numbers;
-}
-
 }  // namespace
 
 Result<ScopedDocs> ScopedDocs::of(const ShardView& view, const Scope& scope, const DocSet* among) {
@@ -145,7 +103,13 @@ Status ScopedDocs::keep_among() {
 
 Status ScopedDocs::hide_partitions() {
   if (!scope_->partitions || view_->is_within(*scope_->partitions)) return Done{};
-  KIN_TRY(const DocSet hidden, documents_outside(view_->truth(), *scope_->partitions));
+  hidden_ = view_->sections_outside(*scope_->partitions);
+  DocSet hidden;
+  if (const auto known = view_->known_outside(*scope_->partitions)) {
+    for (const auto& numbers : *known) hidden.add(*numbers);
+  } else {
+    KIN_TRY(hidden, documents_outside(view_->truth(), *scope_->partitions));
+  }
   if (hidden.size() == 0) return Done{};  // no restriction, so no set of all documents
   DocSet visible = DocSet::below(view_->truth().counters().numbers);
   visible.remove(hidden);
@@ -177,13 +141,16 @@ Status ScopedDocs::add_filters() {
     facets.must.push_back(std::move(any));
   }
   if (!facets.must.empty())
-    allowed_ = view_->text().matching(facets, {.filter = allowed_ ? &*allowed_ : nullptr});
+    allowed_ = view_->text().matching(
+        facets, {.filter = allowed_ ? &*allowed_ : nullptr, .hidden = hidden_});
   return Done{};
 }
 
 TextSearch ScopedDocs::text() const {
-  return {
-      .filter = allowed_ ? &*allowed_ : nullptr, .kinds = scope_->kinds, .valid_at = scope_->as_of};
+  return {.filter = allowed_ ? &*allowed_ : nullptr,
+          .kinds = scope_->kinds,
+          .valid_at = scope_->as_of,
+          .hidden = hidden_};
 }
 
 DocSet ScopedDocs::all() const {

@@ -38,6 +38,7 @@ class ScopedDocs {
   const ShardView* view_;
   const Scope* scope_;
   std::optional<DocSet> allowed_;  // nothing: all; does not regard `as_of` and `kinds`
+  TextSections hidden_;              // all of whose documents are not allowed
   std::optional<IdFilter> entities_;
 };
 

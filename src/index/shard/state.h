@@ -56,6 +56,8 @@ class Shard::State final : public Shard {
     return truth_->copy_rows(folder);
   }
   ShardView view() const override { return ShardView(current()); }
+  Status keep_apart(PartitionId partition) override;
+  Status join_again(PartitionId partition) override;
   Result<StepOutcome> step() override;
   Status replace_space(SpaceOptions space) override;
   Status checkpoint() override;
@@ -95,6 +97,13 @@ class Shard::State final : public Shard {
   Status follow_space(const std::shared_ptr<SpaceGeneration>& generation,
                       std::span<const StoredDocument> documents, const PreparedBatch& prepared);
   void learn_partitions(std::span<const Change> changes);
+  // Partitions apart (apart.cc).
+  bool is_foreign(PartitionId partition) const;
+  void follow_owners(std::span<const Change> changes);
+  Status follow_apart(const TruthView& view, std::span<const Change> changes);
+  void set_sections(std::span<const Change> changes, std::vector<TextDocument>& documents) const;
+  Status learn_apart(PartitionId partition);
+  Result<StepOutcome> step_apart();
   Status publish();
   void drain();
   template <typename Do>
@@ -148,6 +157,10 @@ class Shard::State final : public Shard {
   std::vector<std::uint64_t> near_sequences_;  // of the checkpoint that wrote each page last
   Lsn applied_ = 0;
   std::shared_ptr<const std::set<PartitionId>> partitions_;  // see ShardView::State
+  Owners owners_;  // as of the last changes
+  // Of all foreign partitions whose documents came while the shard was open, and others that were
+  // learnt. Null: none.
+  std::shared_ptr<const PartitionsApart> apart_;
   std::optional<Error> failed_;
   struct Published {
     Lsn lsn;

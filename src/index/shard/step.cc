@@ -19,6 +19,9 @@ constexpr std::size_t kScanPage = 2'000;
 Result<StepOutcome> Shard::State::step() {
   const std::lock_guard lock(stepping_);
   KIN_RETURN_IF_ERROR(tidy_views());
+  // First: merges may join what is to stay apart.
+  KIN_TRY(const StepOutcome learnt, step_apart());
+  if (learnt.did_work()) return learnt;
   const std::size_t tasks = spaces_.size() + 2;
   StepOutcome all = StepOutcome::idle();
   for (std::size_t i = 0; i < tasks && !all.did_work(); ++i) {

@@ -31,9 +31,11 @@ struct FacetTally {
 // Searches one segment after another.
 class Searcher final : public DocVisitor {
  public:
-  Searcher(const TextView::State& state, const TextSearch& search, const PlannedQuery& plan,
-           FacetTally& facets)
+  // The plan is one for these segments of the state.
+  Searcher(const TextView::State& state, const std::vector<const LiveSegment*>& segments,
+           const TextSearch& search, const PlannedQuery& plan, FacetTally& facets)
       : state_(state),
+        segments_(segments),
         search_(search),
         plan_(plan),
         facets_(facets),
@@ -41,11 +43,10 @@ class Searcher final : public DocVisitor {
         visits_all_(search.count || !search.facets.empty() || search.exhaustive) {}
 
   void run() {
-    for (place_ = 0; place_ < state_.segments.size(); ++place_) {
-      const auto& segment = state_.segments[place_];
-      segment_ = segment.get();
+    for (place_ = 0; place_ < segments_.size(); ++place_) {
+      segment_ = segments_[place_];
       // Within a segment counts are by ordinal, which is much cheaper than by key.
-      facet_counts_.assign(facets_.wanted.empty() ? 0 : segment->text().facet_terms(), 0);
+      facet_counts_.assign(facets_.wanted.empty() ? 0 : segment_->text().facet_terms(), 0);
       run_segment();
       collect_facets();
     }
@@ -54,8 +55,8 @@ class Searcher final : public DocVisitor {
   // Collects matches without scoring them.
   DocSet run_matching() {
     DocSet all;
-    for (place_ = 0; place_ < state_.segments.size(); ++place_) {
-      segment_ = state_.segments[place_].get();
+    for (place_ = 0; place_ < segments_.size(); ++place_) {
+      segment_ = segments_[place_];
       matching_.clear();
       const auto matcher = restricted_matcher();
       for (std::uint32_t doc = matcher->seek(0); doc != kNoDoc; doc = matcher->seek(doc + 1)) {
@@ -165,6 +166,7 @@ class Searcher final : public DocVisitor {
   }
 
   const TextView::State& state_;
+  const std::vector<const LiveSegment*>& segments_;
   const TextSearch& search_;
   const PlannedQuery& plan_;
   FacetTally& facets_;
@@ -225,10 +227,12 @@ std::vector<FacetCounts> facet_counts(const TextSearch& search, const TextOption
 
 }  // namespace
 
-LiveSegment::LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment)
+LiveSegment::LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment,
+                         TextSection section)
     : id_(id),
       segment_(std::move(segment)),
-      deleted_at_(std::make_unique<std::atomic<std::uint64_t>[]>(segment_->size())) {
+      deleted_at_(std::make_unique<std::atomic<std::uint64_t>[]>(segment_->size())),
+      section_(section) {
   for (std::uint32_t i = 0; i < segment_->size(); ++i)
     deleted_at_[i].store(kNever, std::memory_order_relaxed);
 }
@@ -259,9 +263,18 @@ void AnalyzerPool::give_back(std::unique_ptr<TextAnalyzer> analyzer) {
   idle_.push_back(std::move(analyzer));
 }
 
-PlannedQuery TextView::plan(const TextQuery& query, const TextStatistics* given) const {
+TextView::Segments TextView::without(const TextSections& hidden) const {
+  Segments segments;
+  for (const auto& segment : state_->segments) {
+    if (!hidden.contains(segment->section())) segments.push_back(segment.get());
+  }
+  return segments;
+}
+
+PlannedQuery TextView::plan(const TextQuery& query, const Segments& searched,
+                            const TextStatistics* given) const {
   std::vector<const TextSegment*> segments;
-  for (const auto& segment : state_->segments) segments.push_back(&segment->text());
+  for (const LiveSegment* segment : searched) segments.push_back(&segment->text());
   // Planning is the only part of a search that needs an analyzer.
   auto analyzer = state_->analyzers->borrow();
   PlannedQuery planned = plan_query(
@@ -272,8 +285,9 @@ PlannedQuery TextView::plan(const TextQuery& query, const TextStatistics* given)
 
 Result<TextHits> TextView::search(const TextQuery& query, const TextSearch& search) const {
   KIN_TRY(FacetTally tally, tally_for(search, *state_->options));
-  const PlannedQuery planned = plan(query, search.statistics);
-  Searcher searcher(*state_, search, planned, tally);
+  const Segments segments = without(search.hidden);
+  const PlannedQuery planned = plan(query, segments, search.statistics);
+  Searcher searcher(*state_, segments, search, planned, tally);
   searcher.run();
   TextHits result;
   // Scores are whole numbers until here, so that the order of sums does not matter.
@@ -285,9 +299,10 @@ Result<TextHits> TextView::search(const TextQuery& query, const TextSearch& sear
 }
 
 DocSet TextView::matching(const TextQuery& query, const TextSearch& search) const {
-  const PlannedQuery planned = plan(query, nullptr);
+  const Segments segments = without(search.hidden);
+  const PlannedQuery planned = plan(query, segments, nullptr);
   FacetTally none;
-  return Searcher(*state_, search, planned, none).run_matching();
+  return Searcher(*state_, segments, search, planned, none).run_matching();
 }
 
 std::vector<std::string> TextView::facet_values(std::string_view facet) const {
@@ -305,8 +320,9 @@ std::vector<std::string> TextView::facet_values(std::string_view facet) const {
 
 std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::uint32_t number,
                                                  const TextSearch& search) const {
-  const PlannedQuery planned = plan(query, search.statistics);
-  for (const auto& segment : state_->segments) {
+  const Segments segments = without(search.hidden);
+  const PlannedQuery planned = plan(query, segments, search.statistics);
+  for (const LiveSegment* segment : segments) {
     const auto ordinal = segment->text().ordinal(number);
     // A number is live in one segment at most.
     if (!ordinal || !segment->live_at(*ordinal, state_->moment)) continue;
@@ -332,14 +348,14 @@ std::optional<TextExplanation> TextView::explain(const TextQuery& query, std::ui
   return std::nullopt;
 }
 
-TextStatistics TextView::statistics(const TextQuery& query) const {
-  return plan(query, nullptr).used;
+TextStatistics TextView::statistics(const TextQuery& query, const TextSections& hidden) const {
+  return plan(query, without(hidden), nullptr).used;
 }
 
-std::uint64_t TextView::statistics_state() const {
+std::uint64_t TextView::statistics_state(const TextSections& hidden) const {
   // Deleted documents count until their segment goes, so the segments are all that matters.
   std::string ids;
-  for (const auto& segment : state_->segments) append_le(ids, segment->id());
+  for (const LiveSegment* segment : without(hidden)) append_le(ids, segment->id());
   return hash64(ids);
 }
 

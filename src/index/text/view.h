@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@
 
 namespace kin::index {
 
+using TextSections = std::set<TextSection>;
+
 struct TextSearch {
   std::size_t k = 10;
   const DocSet* filter = nullptr;              // document numbers; nothing: all
@@ -30,6 +33,7 @@ struct TextSearch {
   std::vector<std::string> facets{};           // names whose values are counted; also kValidity
   std::int64_t validity_at = 0;                // the moment that kValidity refers to
   const TextStatistics* statistics = nullptr;  // of all shards, instead of this index's own
+  TextSections hidden{};                         // their segments are left out
   bool exhaustive = false;                     // score every match; finds the same hits
 };
 
@@ -78,9 +82,14 @@ class LiveSegment {
  public:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-  LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment);
+  LiveSegment(std::uint64_t id, std::shared_ptr<const TextSegment> segment,
+              TextSection section = kNoSection);
 
   std::uint64_t id() const { return id_; }
+  // The section of all its documents, which may have ended since; kNoSection: they are of none.
+  TextSection section() const { return section_.load(std::memory_order_relaxed); }
+  // Every document that is not deleted belongs to the section, and the segment to none.
+  void join(TextSection section) { section_.store(section, std::memory_order_relaxed); }
   const TextSegment& text() const { return *segment_; }
   const std::shared_ptr<const TextSegment>& shared_text() const { return segment_; }
   bool live_at(std::uint32_t ordinal, std::uint64_t moment) const {
@@ -97,6 +106,7 @@ class LiveSegment {
   std::shared_ptr<const TextSegment> segment_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> deleted_at_;
   std::atomic<std::uint32_t> removed_{0};
+  std::atomic<TextSection> section_;
 };
 
 // Lends analyzers to searches. Thread-safe.
@@ -119,6 +129,7 @@ class TextView {
     std::shared_ptr<const TextOptions> options{};
     std::shared_ptr<AnalyzerPool> analyzers{};
     std::vector<std::shared_ptr<LiveSegment>> segments{};
+    TextSections sections{};  // that have not ended
     std::uint64_t moment = 0;
     std::uint64_t applied = 0;  // the LSN of the last change in it
   };
@@ -141,10 +152,11 @@ class TextView {
 
   // This index's part of the statistics that a query needs: the
   // number of documents, their lengths, and the frequency of every
-  // term of the query. Recently deleted documents still count.
-  TextStatistics statistics(const TextQuery& query) const;
+  // term of the query. Recently deleted documents still count, those
+  // of hidden sections do not.
+  TextStatistics statistics(const TextQuery& query, const TextSections& hidden = {}) const;
   // Views of one open index with equal numbers have equal statistics, whatever the query.
-  std::uint64_t statistics_state() const;
+  std::uint64_t statistics_state(const TextSections& hidden = {}) const;
 
   std::vector<std::uint32_t> numbers() const;  // of all documents, in order
   std::uint64_t documents() const;
@@ -154,7 +166,10 @@ class TextView {
   const TextOptions& options() const { return *state_->options; }
 
  private:
-  PlannedQuery plan(const TextQuery& query, const TextStatistics* given) const;
+  using Segments = std::vector<const LiveSegment*>;
+  Segments without(const TextSections& hidden) const;
+  PlannedQuery plan(const TextQuery& query, const Segments& segments,
+                    const TextStatistics* given) const;
 
   std::shared_ptr<const State> state_;
 };

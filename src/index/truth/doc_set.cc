@@ -39,6 +39,10 @@ void DocSet::remove(std::uint32_t number) {
   roaring_bitmap_remove(bitmap_.get(), number);
 }
 
+void DocSet::add(const DocSet& others) {
+  roaring_bitmap_or_inplace(bitmap_.get(), others.bitmap_.get());
+}
+
 void DocSet::remove(const DocSet& others) {
   roaring_bitmap_andnot_inplace(bitmap_.get(), others.bitmap_.get());
 }

@@ -27,6 +27,7 @@ class DocSet {
 
   void add(std::uint32_t number);
   void add(std::span<const std::uint32_t> numbers);
+  void add(const DocSet& others);
   void remove(std::uint32_t number);
   void remove(const DocSet& others);
   // Intersects with `others`.

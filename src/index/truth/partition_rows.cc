@@ -40,6 +40,10 @@ Result<bool> PartitionRows::next() {
     if (id != id_) KIN_RETURN_IF_ERROR(see_entity(std::string(id)));
     if (is_member_) return true;
     skip_entity();
+    ++passed_;
+    if (!has_stopped()) continue;
+    current_.reset();  // the cursors are past the entity
+    return false;
   }
 }
 

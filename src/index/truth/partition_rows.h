@@ -1,6 +1,8 @@
 // The rows of a partition, in the order of exports.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +25,14 @@ class PartitionRows {
   Status resume(std::string_view position);
   // Goes on after all rows of this entity.
   void skip_past(const DocId& id);
-  // The next row of the partition is at cursor(); false at the end.
+  // The next row of the partition is at cursor(); false at the end, and where it stopped.
   Result<bool> next();
+  // Stops behind the entity, which is id() then, that makes so many of other partitions.
+  void stop_after(std::size_t passed) {
+    passed_ = 0;
+    most_passed_ = passed;
+  }
+  bool has_stopped() const { return passed_ >= most_passed_; }
 
   const kv::Cursor& cursor() const { return cursors_[*current_]; }
   kv::Family family() const { return kRecordFamilies[*current_]; }
@@ -46,6 +54,8 @@ class PartitionRows {
   std::optional<std::size_t> current_;  // the cursor with the least key
   std::string id_;                      // of the entity that the row belongs to
   bool is_member_ = false;              // whether that is in the partition
+  std::size_t passed_ = 0;              // entities of other partitions
+  std::size_t most_passed_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace kin::index

@@ -70,6 +70,29 @@ TEST_P(ShardClientContract, APartitionIsReceivedAndRemembersHowFar) {
   EXPECT_EQ(failure(take), Code::kFailedPrecondition);
 }
 
+TEST_P(ShardClientContract, ACopyThatArrivesChangesNoStatistics) {
+  assign();
+  write({put("a", "tide"), put("b", "sand", 2)});
+  const index::ShardQuery query = words("tide");
+  const StatisticsReply before = ask(StatisticsRequest{.query = query});
+  ask(ReceiveRequest{.move = kIn});
+  std::vector<index::Record> records;
+  for (int i = 0; i < 20; ++i)
+    records.push_back(index::EntityRecord{.entity = made("copy" + std::to_string(i), "tide"),
+                                          .version = {.epoch = 2, .lsn = 1},
+                                          .partition = PartitionId{3}});
+  ask(TakeRequest{.move = kIn, .records = records});
+  const FindReply found = ask(
+      FindRequest{.query = query, .statistics = before.text, .state = before.state});
+  EXPECT_FALSE(found.changed);
+  EXPECT_THAT(found.found.candidates, SizeIs(1));
+  EXPECT_EQ(ask(StatisticsRequest{.query = query}).text.documents, before.text.documents);
+  ask(owner(PartitionId{3}, kEpoch + 1, true));
+  const auto after = call(client(), FindRequest{.query = query, .state = before.state},
+                          options(kEpoch + 1));
+  EXPECT_EQ(std::get<FindReply>(*after).changed->text.documents, before.text.documents + 20);
+}
+
 TEST_P(ShardClientContract, ATargetIsEmptiedFirstAndWhenAMoveIsUndone) {
   assign();
   const auto take_one = [&](const MoveName& move, const std::string& key) {
