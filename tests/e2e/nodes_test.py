@@ -61,14 +61,14 @@ class Process:
     def start(self):
         port_file = self.folder / "port"
         port_file.unlink(missing_ok=True)
-        with open(self.folder / "stdout", "w") as stdout:
+        with open(self.folder / "stdout", "w") as stdout, open(self.folder / "stderr", "w") as stderr:
             self.process = subprocess.Popen(
                 [self.kindred, *self.arguments, "--data", self.folder / "data", "--listen", f"127.0.0.1:{self.port}",
-                 "--port-file", port_file], stdout=stdout, stderr=subprocess.PIPE, text=True)
+                 "--port-file", port_file], stdout=stdout, stderr=stderr, text=True)
         end = time.monotonic() + PATIENCE
         while not port_file.exists():
             if self.process.poll() is not None:
-                raise SystemExit(f"{self.arguments[0]} ended: {self.process.stderr.read()}")
+                raise SystemExit(f"{self.arguments[0]} ended: {(self.folder / 'stderr').read_text()}")
             assert time.monotonic() < end, f"{self.arguments[0]} does not listen"
             time.sleep(0.02)
         self.port = int(port_file.read_text())
