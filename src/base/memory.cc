@@ -71,6 +71,11 @@ std::uint64_t peak_resident_bytes() {
   return status_bytes("VmHWM:");
 }
 
+std::uint64_t allocated_bytes() {
+  const struct mallinfo2 all = ::mallinfo2();
+  return all.uordblks + all.hblkhd;
+}
+
 void return_freed_memory() {
   // By default glibc raises this threshold to the size of the largest freed piece, up to 32 MB.
   constexpr int kLarge = 256 << 10;

@@ -21,6 +21,10 @@ std::string format_bytes(std::uint64_t bytes);
 std::uint64_t resident_bytes();
 std::uint64_t peak_resident_bytes();
 
+// Memory that this process has allocated and not freed, in bytes. The rest of what is resident is
+// the program, stacks, and freed memory that the allocator keeps.
+std::uint64_t allocated_bytes();
+
 // Tells the allocator to return large freed pieces to the system and to keep few pools, so that
 // freed memory is no longer resident. For a program whose memory is limited; call it before threads
 // start.

@@ -31,5 +31,16 @@ TEST(ResidentBytes, GrowsWithWhatIsTouched) {
   EXPECT_GE(peak_resident_bytes(), before + block.size() / 2);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose allocators are others
+TEST(AllocatedBytes, FollowWhatIsAllocatedAndFreed) {
+  const std::uint64_t before = allocated_bytes();
+  {
+    const std::string block(64 << 20, 'x');
+    EXPECT_GE(allocated_bytes(), before + block.size());
+  }
+  EXPECT_LT(allocated_bytes(), before + (32 << 20));
+}
+#endif
+
 }  // namespace
 }  // namespace kin

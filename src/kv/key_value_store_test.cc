@@ -295,6 +295,13 @@ TEST_P(KeyValueStoreTest, TellsWhatItUses) {
   EXPECT_GE(store->usage().memory_bytes(), store->usage().write_buffer_bytes);
 }
 
+TEST_P(KeyValueStoreTest, WhatIsOnlyInTheLogIsOnDisk) {
+  const auto store = open();
+  const std::uint64_t before = store->usage().disk_bytes;
+  for (int i = 0; i < 100; ++i) put(*store, std::to_string(i), std::string(1'000, 'x'));
+  EXPECT_GT(store->usage().disk_bytes, before + 100'000);
+}
+
 TEST_P(KeyValueStoreTest, AnEmptyRangeRemovesNothing) {
   const auto store = open();
   put(*store, "b", "v");

@@ -82,7 +82,7 @@ struct StoreUsage {
   std::uint64_t write_buffer_bytes = 0;  // in memory
   std::uint64_t table_index_bytes = 0;   // in memory: filters and indexes of open files
   std::uint64_t block_cache_bytes = 0;   // in memory
-  std::uint64_t disk_bytes = 0;          // live files, without RocksDB's log
+  std::uint64_t disk_bytes = 0;          // all files, the log and large values included
   std::uint64_t memory_bytes() const {
     return write_buffer_bytes + table_index_bytes + block_cache_bytes;
   }

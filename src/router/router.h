@@ -32,6 +32,19 @@ namespace kin::router {
 // The client of the shard at an address of a map. Never null.
 using Connect = std::function<std::shared_ptr<ShardClient>(const std::string& address)>;
 
+// When a follower is asked for a read whose owner takes longer than usual. An owner is slow when it
+// takes longer than `slow` of its last calls of the kind did.
+struct HedgeOptions {
+  double slow = 0.05;
+  std::chrono::nanoseconds least = std::chrono::milliseconds{10};  // no owner is slow before
+  double known_calls = 50;  // of a kind to a shard, before which its times say nothing
+  double budget = 0.05;     // such calls to followers for each call that they may answer; 0: none
+};
+
+// Why a follower was asked: the owner was slow, was silent for RouterOptions::hedge, or is away.
+enum class FollowerAsked : std::uint8_t { kSlow, kSilent, kAway };
+enum class FollowerEvent : std::uint8_t { kAsked, kAnswered };  // the second: its answer was used
+
 struct RouterOptions {
   Clock* clock = &system_clock();
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};  // of a request as a whole
@@ -39,8 +52,12 @@ struct RouterOptions {
   std::chrono::nanoseconds attempt = std::chrono::seconds{2};
   std::chrono::nanoseconds pause = std::chrono::milliseconds{10};  // before it is sent again
   // How long a shard may be silent before a follower is asked, too, for a read that an older state
-  // may answer (Staleness), and before the map is looked at.
+  // may answer (Staleness), and before the map is looked at. Followers of shards that usually take
+  // less are asked sooner, as `hedging` says.
   std::chrono::nanoseconds hedge = std::chrono::milliseconds{500};
+  HedgeOptions hedging = {};
+  // Told of every call to a follower, on any thread.
+  std::function<void(FollowerAsked, FollowerEvent)> on_follower = {};
   std::size_t known_places = 1'000'000;  // entities whose partition is remembered
   // Makes the vectors that entities are placed by, if they do not bring them.
   std::shared_ptr<const index::VectorSource> source = {};

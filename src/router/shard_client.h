@@ -62,11 +62,12 @@ class Started {
  public:
   using Wait = std::function<Reply<T>()>;
   using IsReady = std::function<bool(SteadyTime until)>;
+  using Arrived = std::function<std::optional<SteadyTime>()>;
   // `wait` blocks until the reply is there or the deadline is over. Called at most once. `is_ready`
   // blocks until `wait` would not block, or until `until`: false in the second case. Without one
-  // the reply is there already.
-  explicit Started(Wait wait, IsReady is_ready = {})
-      : wait_(std::move(wait)), is_ready_(std::move(is_ready)) {}
+  // the reply is there already. `arrived` is for arrived().
+  explicit Started(Wait wait, IsReady is_ready = {}, Arrived arrived = {})
+      : wait_(std::move(wait)), is_ready_(std::move(is_ready)), arrived_(std::move(arrived)) {}
 
   Reply<T> wait() {
     KIN_CHECK(wait_ != nullptr, "a call is waited for once");
@@ -74,10 +75,16 @@ class Started {
   }
   // Whether wait() does not block any more; looks until `until`. Before wait().
   bool is_ready_by(SteadyTime until) { return !is_ready_ || is_ready_(until); }
+  // When the reply was there, which may be long before somebody waited for it; nothing if the client
+  // does not know. After wait().
+  std::optional<SteadyTime> arrived() const {
+    return arrived_ ? arrived_() : std::optional<SteadyTime>();
+  }
 
  private:
   Wait wait_;
   IsReady is_ready_;
+  Arrived arrived_;
 };
 
 // Thread-safe.
@@ -106,7 +113,8 @@ Started<typename Asked::Reply> start(ShardClient& client, Asked request,
           return Error{Code::kInternal, "a shard answered something else than it was asked"};
         return std::variant<Answer, Refused>(std::move(*answer));
       },
-      [under_way](SteadyTime until) { return under_way->is_ready_by(until); });
+      [under_way](SteadyTime until) { return under_way->is_ready_by(until); },
+      [under_way] { return under_way->arrived(); });
 }
 
 template <typename Asked>

@@ -70,9 +70,10 @@ Error error_of(const grpc::Status& status, const std::string& address) {
 // How a call ended. The thread of gRPC that ends it and the one that waits share it.
 class Ending {
  public:
-  void end(grpc::Status with) {
+  void end(grpc::Status with, SteadyTime at) {
     const std::lock_guard lock(mutex_);
     status_ = std::move(with);
+    at_ = at;
     ended_.notify_all();
   }
   grpc::Status wait() {
@@ -84,11 +85,16 @@ class Ending {
     std::unique_lock lock(mutex_);
     return ended_.wait_until(lock, until, [&] { return status_.has_value(); });
   }
+  std::optional<SteadyTime> ended_at() const {
+    const std::lock_guard lock(mutex_);
+    return at_;
+  }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::optional<grpc::Status> status_;
+  std::optional<SteadyTime> at_;
 };
 
 // A call with its messages. The context keeps the channel, and a channel must not end on a thread of
@@ -226,13 +232,16 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
                .request = std::move(request)},
           call->request);
   node.stub->async()->Call(&call->context, &call->request, &call->answer,
-                           [ending = call->ending](grpc::Status status) {
-                             ending->end(std::move(status));
+                           [ending = call->ending, clock = node.options.clock](
+                               grpc::Status status) {
+                             ending->end(std::move(status), clock->steady_now());
                            });
+  const auto ending = call->ending;
   auto waiter = std::make_shared<Waiter>(std::move(call), node_);
   return Started<Response>(
       [waiter, on_behind = options.on_behind] { return waiter->wait(on_behind); },
-      [waiter](SteadyTime until) { return waiter->is_ready_by(until); });
+      [waiter](SteadyTime until) { return waiter->is_ready_by(until); },
+      [ending] { return ending->ended_at(); });
 }
 
 }  // namespace kin::rpc

@@ -129,6 +129,7 @@ Status RouterService::State::open_indexes() {
                        .metrics = &watch->metrics()};
   routed.connection.token = options.node_token;
   routed.routing.clock = options.clock;
+  routed.routing.hedging.budget = options.hedged_reads;
   if (!options.node_certificates.empty()) {
     KIN_TRY(routed.connection.trusted, read_file(options.node_certificates));
   }

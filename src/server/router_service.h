@@ -33,9 +33,12 @@ struct RouterServiceOptions {
   // Copies of each shard of a new index beside its owner, on other nodes. Needs etcd, and nodes that
   // hold leases there.
   std::size_t followers = 0;
-  // How old a state may answer a read while the owner of a shard is silent, unless the read says it
-  // itself (docs/api.md); 0: reads wait for an owner.
+  // How old a state may answer a read while the owner of a shard is slow or silent, unless the read
+  // says it itself (docs/api.md); 0: reads wait for an owner.
   std::chrono::milliseconds stale_reads{5'000};
+  // Calls to followers because an owner is slower than usual, for each call that they may answer; 0:
+  // they are asked when it is silent (router::HedgeOptions).
+  double hedged_reads = 0.05;
   std::string node_token{};          // sent to the nodes; empty: none
   // File with PEM certificates, one of which signed the nodes'. Empty: nodes are not asked for TLS.
   std::string node_certificates{};

@@ -61,14 +61,14 @@ class Process:
     def start(self):
         port_file = self.folder / "port"
         port_file.unlink(missing_ok=True)
-        with open(self.folder / "stdout", "w") as stdout:
+        with open(self.folder / "stdout", "w") as stdout, open(self.folder / "stderr", "w") as stderr:
             self.process = subprocess.Popen(
                 [self.kindred, *self.arguments, "--data", self.folder / "data", "--listen", f"127.0.0.1:{self.port}",
-                 "--port-file", port_file], stdout=stdout, stderr=subprocess.PIPE, text=True)
+                 "--port-file", port_file], stdout=stdout, stderr=stderr, text=True)
         end = time.monotonic() + PATIENCE
         while not port_file.exists():
             if self.process.poll() is not None:
-                raise SystemExit(f"{self.arguments[0]} ended: {self.process.stderr.read()}")
+                raise SystemExit(f"{self.arguments[0]} ended: {(self.folder / 'stderr').read_text()}")
             assert time.monotonic() < end, f"{self.arguments[0]} does not listen"
             time.sleep(0.02)
         self.port = int(port_file.read_text())
@@ -361,12 +361,18 @@ def wait_until(what, condition):
         time.sleep(0.02)
 
 
+def processor_seconds(process):
+    """Of all its threads since it was started."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Restarts:
     """Kills servers and starts them again; measures how long it takes until a search of all nodes and a write are
-    answered."""
+    answered, and how much of that the server was at work."""
 
     def __init__(self):
-        self.seconds, self.acknowledged = [], []
+        self.seconds, self.work, self.acknowledged = [], [], []
 
     def kill(self, server, router):
         server.kill()
@@ -376,11 +382,13 @@ class Restarts:
         added = []
         wait_until("documents are acknowledged", lambda: added.extend(add_batch(router, f"restart-{len(self.seconds)}")) or added)
         self.seconds.append(time.monotonic() - begin)
+        self.work.append(processor_seconds(server.process))
         self.acknowledged += added
 
     def told(self):
         usual = sorted(self.seconds)[len(self.seconds) // 2]
-        return f"service was back after {usual:.2f} s mostly, {max(self.seconds):.2f} s at most"
+        return (f"service was back after {usual:.2f} s mostly, {max(self.seconds):.2f} s at most, for which the server needed "
+                f"{max(self.work):.2f} s of processor time at most")
 
 
 def check_kills(router, nodes, cycles):

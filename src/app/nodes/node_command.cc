@@ -8,6 +8,7 @@
 #include "app/nodes/meta_flags.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
+#include "base/memory.h"
 #include "server/node_service.h"
 #include "server/router_service.h"
 
@@ -83,6 +84,8 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
   if (!listening) return wrong_usage(listening.error(), verb);
   auto api = understand_api(arguments, *listening);
   if (!api) return wrong_usage(api.error(), verb);
+  // The changes of 32 MiB of log are freed at once when they go to tables.
+  return_freed_memory();
   raise_file_limit();
   std::atomic<bool> stop{false};
   const StopSignals signals(stop);

@@ -43,6 +43,7 @@ struct RouterArguments {
   MetaFlags meta;
   std::size_t followers = 0;
   double stale_reads = 5;
+  double hedged_reads = 5;
   std::string log;
   std::size_t moves_at_once = 2;
   std::string move_rate;
@@ -72,6 +73,7 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
     KIN_TRY(options.node_token, read_token(arguments.node_token_file));
   }
   options.tenants = arguments.tenants;
+  options.hedged_reads = arguments.hedged_reads / 100;
   options.stale_reads =
       std::chrono::floor<std::chrono::milliseconds>(nanoseconds_of(arguments.stale_reads));
   options.moves_at_once = arguments.moves_at_once;
@@ -160,11 +162,18 @@ Command add_router_command(CLI::App& app) {
       ->check(CLI::Range(0, 10))
       ->capture_default_str();
   verb->add_option("--stale-reads", arguments->stale_reads,
-                   "While the owner of a shard is silent or gone, its followers answer searches and "
-                   "other reads if their state is at most so many seconds old; answers say how old "
-                   "(\"behind_seconds\"). 0: reads wait for an owner, as writes do")
+                   "While the owner of a shard is slow, silent or gone, its followers answer "
+                   "searches and other reads if their state is at most so many seconds old; answers "
+                   "say how old (\"behind_seconds\"). 0: reads wait for an owner, as writes do")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 86'400.0))
+      ->capture_default_str();
+  verb->add_option("--hedged-reads", arguments->hedged_reads,
+                   "Of 100 such reads at most so many are sent to a follower, too, because the owner "
+                   "takes longer than it usually does. 0: followers are asked when it is silent for "
+                   "half a second")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   verb->add_option("--node-token-file", arguments->node_token_file,
                    "File whose first line is the nodes' token")

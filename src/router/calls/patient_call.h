@@ -23,11 +23,20 @@ struct Patience {
   // Looks where the shard is; true if another process has it now, and will not answer this call.
   std::function<bool()> look = {};
 
+  // Told how long the owner of a read took to answer; or that it took longer than so, where a
+  // follower that was asked later was faster.
+  std::function<void(std::chrono::nanoseconds)> on_time = {};
+
   // The rest is about reads that older states may answer.
   Staleness* staleness = nullptr;  // null: only the owner answers
   SteadyTime ask_copies_at = SteadyTime::max();
+  // Whether a follower may be asked because the owner is slow, which uses up a part of a budget. If
+  // not, it is asked when the owner counts as silent.
+  std::function<bool()> may_hedge = [] { return true; };
   std::function<std::vector<KnownCopies::Copy>()> copies = {};
-  std::function<void()> on_silent = {};  // a follower answered before the owner did
+  // A follower answered before an owner that is silent, and was not asked at once.
+  std::function<void()> on_silent = {};
+  std::function<void(FollowerAsked, FollowerEvent)> on_follower = {};
 };
 
 // One thread only. What it is given outlives it, and so does the request.
@@ -37,7 +46,7 @@ class PatientCall {
   using Answer = typename Asked::Reply;
 
   PatientCall(ShardClient& owner, const Asked& request, CallOptions how, Patience patience)
-      : request_(request), how_(std::move(how)), patience_(std::move(patience)) {
+      : request_(request), how_(std::move(how)), patience_(std::move(patience)), sent_(now()) {
     owner_.emplace(start(owner, request, how_));
     look_at_ = patience_.silent_at;
     if (may_be_stale()) ask_at_ = patience_.ask_copies_at;
@@ -49,6 +58,8 @@ class PatientCall {
     for (;;) {
       if (owner_ && owner_->is_ready_by(owner_until())) {
         Reply<Answer> reply = owner_->wait();
+        if (reply.ok() && std::holds_alternative<Answer>(*reply))
+          took(owner_->arrived().value_or(now()) - sent_);
         owner_.reset();
         if (!is_silence(reply)) return reply;
         problem_ = reply.error();
@@ -78,6 +89,19 @@ class PatientCall {
     return kIsRead<Asked> && patience_.staleness != nullptr && patience_.staleness->most;
   }
   SteadyTime now() const { return patience_.clock->steady_now(); }
+  void took(std::chrono::nanoseconds time) const {
+    if (kIsRead<Asked> && patience_.on_time) patience_.on_time(time);
+  }
+  // A follower that was asked at once may be faster than an owner that is back.
+  bool has_waited() const { return patience_.ask_copies_at > sent_; }
+  FollowerAsked why_now() const {
+    if (!owner_) return FollowerAsked::kAway;
+    const bool slow = has_waited() && now() < patience_.silent_at;
+    return slow ? FollowerAsked::kSlow : FollowerAsked::kSilent;
+  }
+  void tell(FollowerEvent event) const {
+    if (patience_.on_follower) patience_.on_follower(why_, event);
+  }
   // Its call ends at its deadline by itself.
   SteadyTime owner_until() const {
     return std::min(copy_ ? now() + kTurn : ask_at_, look_at_);
@@ -93,7 +117,14 @@ class PatientCall {
     }
     if (now() < ask_at_) return {};
     if (next_ == 0) copies_ = patience_.copies();
-    if (next_ < copies_.size()) return ask_next(), std::nullopt;
+    if (next_ < copies_.size()) {
+      why_ = why_now();
+      if (why_ != FollowerAsked::kSlow || patience_.may_hedge())
+        ask_next();
+      else
+        ask_at_ = patience_.silent_at;
+      return {};
+    }
     // Without the owner the caller begins again.
     next_ = 0;
     ask_at_ = owner_ ? now() + kLooks : SteadyTime::max();
@@ -106,6 +137,7 @@ class PatientCall {
     how.most_behind = patience_.staleness->most;
     how.on_behind = [this](std::chrono::milliseconds time) { behind_ = time; };
     copy_.emplace(start(*copies_[next_++].client, request_, how));
+    tell(FollowerEvent::kAsked);
   }
 
   bool is_of_use(const Reply<Answer>& reply) {
@@ -116,13 +148,17 @@ class PatientCall {
     // One that has become the owner says nothing.
     Staleness& staleness = *patience_.staleness;
     if (behind_) staleness.behind = std::max(staleness.behind.value_or(*behind_), *behind_);
-    if (owner_ && patience_.on_silent) patience_.on_silent();
+    tell(FollowerEvent::kAnswered);
+    if (!owner_ || !has_waited()) return true;
+    took(now() - sent_);
+    if (now() >= patience_.silent_at && patience_.on_silent) patience_.on_silent();
     return true;
   }
 
   const Asked& request_;
   const CallOptions how_;
   const Patience patience_;
+  const SteadyTime sent_;
   std::optional<Started<Answer>> owner_;
   Error problem_{Code::kUnavailable, "the shard was not asked"};
   SteadyTime look_at_ = SteadyTime::max();
@@ -130,6 +166,7 @@ class PatientCall {
   std::vector<KnownCopies::Copy> copies_ = {};
   std::size_t next_ = 0;  // among copies_
   std::optional<Started<Answer>> copy_ = {};
+  FollowerAsked why_ = FollowerAsked::kAway;  // copy_ was asked
   std::optional<std::chrono::milliseconds> behind_ = {};  // as copy_ says
 };
 

@@ -32,7 +32,8 @@ class ScriptedClient final : public ShardClient {
         [there, pass_to](SteadyTime until) {
           pass_to(std::min(there, until));
           return there <= until;
-        });
+        },
+        [there] { return there; });
   }
 
   std::vector<CallOptions> asked = {};
@@ -66,15 +67,21 @@ class PatientCallTest : public testing::Test {
     return {.clock = &clock_,
             .silent_at = silent_at,
             .look = [this] { return ++looks_, taken_over_; },
+            .on_time = [this](std::chrono::nanoseconds time) { times_.push_back(time); },
             .staleness = &staleness_,
-            .ask_copies_at = silent_at,
+            .ask_copies_at = clock_.steady_now() + delay_,
+            .may_hedge = [this] { return budget_ > 0 && budget_-- > 0; },
             .copies =
                 [this] {
                   std::vector<KnownCopies::Copy> copies;
                   for (const Client& one : followers_) copies.push_back({.client = one});
                   return copies;
                 },
-            .on_silent = [this] { ++silences_; }};
+            .on_silent = [this] { ++silences_; },
+            .on_follower =
+                [this](FollowerAsked why, FollowerEvent event) {
+                  events_.push_back({why, event});
+                }};
   }
   // How many entities the answer has; -1: refused; an error's message otherwise.
   std::string ask(const Client& owner) {
@@ -96,6 +103,10 @@ class PatientCallTest : public testing::Test {
   int looks_ = 0;
   int silences_ = 0;
   bool taken_over_ = false;
+  milliseconds delay_{500};  // of the call to a follower
+  int budget_ = 1;
+  std::vector<std::chrono::nanoseconds> times_;
+  std::vector<std::pair<FollowerAsked, FollowerEvent>> events_;
 };
 
 TEST_F(PatientCallTest, NobodyElseIsAskedWhileTheOwnerAnswersInTime) {
@@ -113,6 +124,75 @@ TEST_F(PatientCallTest, AFollowerAnswersForASilentOwner) {
   EXPECT_EQ(staleness_.behind, milliseconds{300});
   EXPECT_EQ(followers_[0]->asked[0].most_behind, milliseconds{5'000});
   EXPECT_EQ(silences_, 1);
+}
+
+TEST_F(PatientCallTest, AFollowerAnswersForAnOwnerThatIsSlowerThanUsual) {
+  delay_ = milliseconds{20};
+  followers_ = {client(milliseconds{10}, entities(2), milliseconds{300})};
+  EXPECT_EQ(ask(client(milliseconds{2'000}, entities(1))), "2");
+  EXPECT_LT(passed(), milliseconds{40});
+  EXPECT_EQ(staleness_.behind, milliseconds{300});
+  EXPECT_EQ(silences_, 0) << "it is slow, not silent";
+  EXPECT_EQ(looks_, 0);
+  using enum FollowerEvent;
+  const decltype(events_) won{{FollowerAsked::kSlow, kAsked}, {FollowerAsked::kSlow, kAnswered}};
+  EXPECT_EQ(events_, won);
+  ASSERT_EQ(times_.size(), 1U) << "the owner takes longer than so";
+  EXPECT_GE(times_[0], milliseconds{30});
+}
+
+TEST_F(PatientCallTest, AnOwnerThatIsALittleSlowerThanUsualIsFasterThanTheFollower) {
+  delay_ = milliseconds{20};
+  followers_ = {client(milliseconds{30}, entities(2), milliseconds{300})};
+  EXPECT_EQ(ask(client(milliseconds{25}, entities(1))), "1");
+  EXPECT_FALSE(staleness_.behind);
+  const decltype(events_) lost{{FollowerAsked::kSlow, FollowerEvent::kAsked}};
+  EXPECT_EQ(events_, lost);
+  EXPECT_EQ(times_, decltype(times_){milliseconds{25}});
+}
+
+TEST_F(PatientCallTest, WithoutABudgetASlowOwnerIsWaitedForUntilItIsSilent) {
+  delay_ = milliseconds{20};
+  budget_ = 0;
+  followers_ = {client(milliseconds{10}, entities(2), milliseconds{300})};
+  EXPECT_EQ(ask(client(milliseconds{400}, entities(1))), "1");
+  EXPECT_TRUE(followers_[0]->asked.empty());
+  EXPECT_EQ(ask(client(milliseconds{2'000}, entities(1))), "2");
+  EXPECT_GE(passed(), milliseconds{900});
+  EXPECT_EQ(silences_, 1);
+  EXPECT_EQ(events_[0].first, FollowerAsked::kSilent);
+}
+
+TEST_F(PatientCallTest, ASecondFollowerTakesAnotherPartOfTheBudget) {
+  delay_ = milliseconds{20};
+  followers_ = {client(milliseconds{1}, kAway), client(milliseconds{10}, entities(2))};
+  EXPECT_EQ(ask(client(milliseconds{400}, entities(1))), "1");
+  EXPECT_TRUE(followers_[1]->asked.empty());
+  budget_ = 2;
+  EXPECT_EQ(ask(client(milliseconds{400}, entities(1))), "2");
+}
+
+TEST_F(PatientCallTest, AFollowerThatIsAskedAtOnceSaysNothingAboutTheOwner) {
+  delay_ = milliseconds{0};
+  followers_ = {client(milliseconds{1}, entities(2), milliseconds{300})};
+  EXPECT_EQ(ask(client(milliseconds{4}, entities(1))), "2");
+  EXPECT_TRUE(times_.empty());
+  EXPECT_EQ(silences_, 0);
+  EXPECT_EQ(events_[0].first, FollowerAsked::kSilent);
+}
+
+TEST_F(PatientCallTest, TheOwnersTimeCountsUntilItsReplyArrives) {
+  const Client owner = client(milliseconds{30}, entities(1));
+  PatientCall<GetRequest> call(*owner, request_, {.map_epoch = 7}, patience());
+  clock_.advance(milliseconds{200});  // other calls are waited for
+  EXPECT_TRUE(call.wait().ok());
+  EXPECT_EQ(times_, decltype(times_){milliseconds{30}});
+}
+
+TEST_F(PatientCallTest, RefusalsAndErrorsSayNothingAboutTheTime) {
+  ask(client(milliseconds{1}, refused(3)));
+  ask(client(milliseconds{1}, kAway));
+  EXPECT_TRUE(times_.empty());
 }
 
 TEST_F(PatientCallTest, AFollowerIsAskedAtOnceWhereTheOwnerIsAway) {

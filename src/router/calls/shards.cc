@@ -34,7 +34,8 @@ Shards::Shards(std::string index, MetaStore& meta, Connect connect, const Router
       meta_(meta),
       connect_(std::move(connect)),
       options_(options),
-      statistics_(options.text) {}
+      statistics_(options.text),
+      hedging_(options.hedging, options.hedge) {}
 
 KnownPointer Shards::known() const {
   const std::lock_guard lock(mutex_);
@@ -91,27 +92,33 @@ bool Shards::was_taken_over(const KnownPointer& known, std::uint32_t shard) {
 }
 
 Patience Shards::patience_for(const KnownPointer& known, std::uint32_t shard,
-                              const Limits& limits) {
+                              const Limits& limits,
+                              const std::optional<Hedging::Kind>& kind) {
   const SteadyTime now = options_.clock->steady_now();
   Patience patience{.clock = options_.clock,
                     .silent_at = now + options_.hedge,
                     .look = [this, known, shard] { return was_taken_over(known, shard); }};
+  if (!kind) return patience;
+  const std::string name = known->name_of(shard);
+  patience.on_time = [this, name, kind](std::chrono::nanoseconds time) {
+    hedging_.took(name, *kind, time);
+  };
   if (limits.staleness == nullptr || !limits.staleness->most) return patience;
   patience.staleness = limits.staleness;
   patience.copies = [this, known, shard] { return copies_of(known, shard); };
-  patience.ask_copies_at = patience.silent_at;
-  const std::string name = known->name_of(shard);
+  patience.on_follower = options_.on_follower;
+  patience.ask_copies_at = now + hedging_.delay(name, *kind);
+  hedging_.earn();
+  patience.may_hedge = [this] { return hedging_.spend(); };
   {
     const std::lock_guard lock(mutex_);
     const auto silent = silent_until_.find(name);
     if (silent != silent_until_.end() && now < silent->second) patience.ask_copies_at = now;
   }
-  // A follower that was asked at once may be faster than an owner that is back.
-  if (patience.ask_copies_at > now)
-    patience.on_silent = [this, name] {
-      const std::lock_guard lock(mutex_);
-      silent_until_[name] = options_.clock->steady_now() + kSilence;
-    };
+  patience.on_silent = [this, name] {
+    const std::lock_guard lock(mutex_);
+    silent_until_[name] = options_.clock->steady_now() + kSilence;
+  };
   return patience;
 }
 

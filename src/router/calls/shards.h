@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "router/calls/hedging.h"
 #include "router/calls/known_copies.h"
 #include "router/calls/known_statistics.h"
 #include "router/calls/patient_call.h"
@@ -89,7 +90,7 @@ class Shards {
 
   // Sends all requests at once, and those without an answer again until the deadline: to the same
   // shard, though perhaps to another process that took it over. Followers are asked for reads that
-  // older states may answer, when the owner is silent or away. A shard that does not know yet what
+  // older states may answer, when the owner is slow, silent or away. A shard that does not know yet what
   // it owns is told. One that refuses again may be about to lose a partition: the map must be read
   // again.
   template <typename Asked>
@@ -132,8 +133,10 @@ class Shards {
   // Whether the node has no such shard because another one has taken it over. Then nothing was
   // done.
   bool has_left(const KnownPointer& known, std::uint32_t shard, const Error& error);
-  // What a call to the shard does while its owner is silent.
-  Patience patience_for(const KnownPointer& known, std::uint32_t shard, const Limits& limits);
+  // What a call to the shard does while its owner does not answer. Without a kind the request is no
+  // read.
+  Patience patience_for(const KnownPointer& known, std::uint32_t shard, const Limits& limits,
+                        const std::optional<Hedging::Kind>& kind);
   bool was_taken_over(const KnownPointer& known, std::uint32_t shard);
   std::vector<KnownCopies::Copy> copies_of(const KnownPointer& known, std::uint32_t shard) const;
   // Keeps what is known if the meta store does not answer.
@@ -149,6 +152,7 @@ class Shards {
   Connect connect_;
   RouterOptions options_;
   KnownStatistics statistics_;
+  Hedging hedging_;  // shards are named by Known::name_of()
 
   mutable std::mutex mutex_;  // guards what follows
   KnownPointer known_;
@@ -184,6 +188,8 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
                                                      const Limits& limits) {
   const SteadyTime deadline = limits.deadline;
   using Answer = typename Asked::Reply;
+  std::optional<Hedging::Kind> kind;
+  if (kIsRead<Asked>) kind = typeid(Asked);
   std::vector<Told<Answer>> told(asks.size());
   KnownPointer at = reached_by(known);  // by which the shards are reached
   std::vector<std::size_t> open(asks.size());
@@ -194,7 +200,8 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
       ++told[i].sent;
       const std::uint32_t shard = asks[i].shard;
       under_way.emplace_back(*at->clients[shard], asks[i].request,
-                             call_options(at, shard, deadline), patience_for(at, shard, limits));
+                             call_options(at, shard, deadline),
+                             patience_for(at, shard, limits, kind));
     }
     std::vector<std::size_t> again;
     bool silent = false;

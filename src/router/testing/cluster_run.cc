@@ -272,6 +272,16 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                               .attempt = milliseconds{300},
                               .pause = milliseconds{20},
                               .hedge = milliseconds{60},
+                              .hedging = {.slow = 0.2,
+                                          .least = milliseconds{1},
+                                          .known_calls = 5,
+                                          .budget = 0.25},
+                              .on_follower =
+                                  [this](FollowerAsked why, FollowerEvent event) {
+                                    if (why != FollowerAsked::kSlow) return;
+                                    ++(event == FollowerEvent::kAsked ? report_.hedges
+                                                                      : report_.hedges_won);
+                                  },
                               .text = index::text_options(index::ShardOptions{})});
   if (!opened.ok()) return nullptr;
   life->router = std::move(*opened);

@@ -67,6 +67,8 @@ struct RunReport {
   std::size_t unknown = 0;              // writes with an unknown outcome
   std::size_t failed = 0;               // reads that got no answer
   std::size_t stale = 0;                // operations on keys that followers answered
+  std::size_t hedges = 0;               // calls to followers because an owner was slow
+  std::size_t hedges_won = 0;           // whose answer was used
   std::size_t moved = 0;                // moves that were completed
   std::size_t joined = 0;               // shards
   std::size_t aborted = 0;              // moves that were undone

@@ -48,11 +48,13 @@ class SimulatedNetwork {
   void send(Process from, Process to, const std::string& what, const Deliver& deliver);
 
   // A call of a task. Functions that wait for the first reply, or for the deadline; the second one
-  // until a given time at most, and says whether the first one would still wait.
+  // until a given time at most, and says whether the first one would still wait. The third one tells
+  // when the reply arrived.
   template <typename T>
   struct Call {
     std::function<Result<T>()> wait;
     std::function<bool(SteadyTime until)> is_ready_by;
+    std::function<std::optional<SteadyTime>()> arrived;
   };
   // `begin` sends the request, with a function that takes the reply whenever one arrives.
   template <typename T>
@@ -78,12 +80,14 @@ SimulatedNetwork::Call<T> SimulatedNetwork::call(
     const std::function<void(std::function<void(Result<T>)>)>& begin) {
   struct State {
     std::optional<Result<T>> reply;
+    std::optional<SteadyTime> arrived;
     Simulation::Task* waiting = nullptr;
   };
   auto state = std::make_shared<State>();
   const auto take = [this, state](Result<T> reply) {
     if (state->reply) return;
     state->reply = std::move(reply);
+    state->arrived = simulation_.now();
     if (Simulation::Task* task = std::exchange(state->waiting, nullptr)) simulation_.wake(*task);
   };
   if (!is_up(from)) {
@@ -113,7 +117,7 @@ SimulatedNetwork::Call<T> SimulatedNetwork::call(
     simulation_.suspend();
     return state->reply.has_value();
   };
-  return {wait, is_ready_by};
+  return {wait, is_ready_by, [state] { return state->arrived; }};
 }
 
 }  // namespace kin::router

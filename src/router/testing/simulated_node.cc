@@ -249,7 +249,7 @@ Started<Response> SimulatedClient::start(Request request, const CallOptions& opt
     if (answer.behind && on_behind) on_behind(*answer.behind);
     return std::move(answer.reply);
   };
-  return Started<Response>(wait, call.is_ready_by);
+  return Started<Response>(wait, call.is_ready_by, call.arrived);
 }
 
 }  // namespace kin::router

@@ -23,6 +23,8 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
     sum.checked += report.checked;
     sum.failed += report.failed;
     sum.stale += report.stale;
+    sum.hedges += report.hedges;
+    sum.hedges_won += report.hedges_won;
   }
   RecordProperty("taken_over", static_cast<int>(sum.taken_over));
   RecordProperty("handed_over", static_cast<int>(sum.handed_over));
@@ -32,8 +34,11 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
   RecordProperty("operations", static_cast<int>(sum.checked));
   RecordProperty("failed_reads", static_cast<int>(sum.failed));
   RecordProperty("stale", static_cast<int>(sum.stale));
+  RecordProperty("hedges", static_cast<int>(sum.hedges));
+  RecordProperty("hedges_won", static_cast<int>(sum.hedges_won));
   EXPECT_GE(sum.taken_over, count);
   EXPECT_GT(sum.stale, count);
+  EXPECT_GT(sum.hedges_won, count);
 }
 
 TEST(TakeOverRun, ASeedIsTheSameRunEveryTime) {

@@ -70,7 +70,8 @@ class WatchedMoverClient final : public ShardClient {
           if (auto* response = std::get_if<Response>(&*reply)) spoil(sabotage, *response);
           return reply;
         },
-        [under_way](SteadyTime until) { return under_way->is_ready_by(until); });
+        [under_way](SteadyTime until) { return under_way->is_ready_by(until); },
+        [under_way] { return under_way->arrived(); });
   }
 
  private:

@@ -34,6 +34,18 @@ double seconds(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
+void add_memory(const kv::StoreUsage& truth, Gauges& gauges) {
+  const auto add = [&](const char* part, std::uint64_t bytes) {
+    gauges.add("kindred_shard_memory_bytes",
+               "Memory of a shard's truth: changes that are not in tables yet, tables' filters and "
+               "indexes, pieces of tables that were read.",
+               static_cast<double>(bytes), {{"part", part}});
+  };
+  add("write buffers", truth.write_buffer_bytes);
+  add("table indexes", truth.table_index_bytes);
+  add("block cache", truth.block_cache_bytes);
+}
+
 void add_contents(const ShardFigures& shard, Gauges& gauges) {
   if (!shard.stats) return;
   const index::ShardStats& stats = *shard.stats;
@@ -41,6 +53,7 @@ void add_contents(const ShardFigures& shard, Gauges& gauges) {
   gauges.add("kindred_shard_edges", "Edges in a shard.", stats.counters.edges);
   gauges.add("kindred_shard_disk_bytes", "Bytes of a shard's truth on disk.",
              stats.truth.disk_bytes);
+  add_memory(stats.truth, gauges);
   gauges.add("kindred_shard_text_bytes", "Bytes of a shard's text index.",
              std::uint64_t{stats.text_bytes});
   gauges.add("kindred_shard_last_lsn", "The last change of a shard.", stats.last_lsn);

@@ -12,10 +12,12 @@ router::Started<router::Response> MeasuredClient::start(router::Request request,
   return Call(
       [node = node_, &metrics = metrics_, &clock = clock_, kind, begun, call] {
         auto reply = call->wait();
-        metrics.called(node, kind, router::outcome_of(reply), clock.steady_now() - begun);
+        const SteadyTime ended = call->arrived().value_or(clock.steady_now());
+        metrics.called(node, kind, router::outcome_of(reply), ended - begun);
         return reply;
       },
-      [call](SteadyTime until) { return call->is_ready_by(until); });
+      [call](SteadyTime until) { return call->is_ready_by(until); },
+      [call] { return call->arrived(); });
 }
 
 }  // namespace kin::server

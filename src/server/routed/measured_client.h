@@ -10,7 +10,7 @@
 
 namespace kin::server {
 
-// A call lasts until its reply is taken. Thread-safe.
+// A call lasts until its reply arrives, and is counted when that is taken. Thread-safe.
 class MeasuredClient final : public router::ShardClient {
  public:
   // `metrics` and `clock` must outlive it.

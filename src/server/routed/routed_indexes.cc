@@ -29,6 +29,15 @@ std::string dropped_key(const std::string& name) {
   return "dropped/" + name;
 }
 
+std::string_view name_of(router::FollowerAsked why) {
+  switch (why) {
+    case router::FollowerAsked::kSlow: return "slow";
+    case router::FollowerAsked::kSilent: return "silent";
+    case router::FollowerAsked::kAway: return "away";
+  }
+  KIN_UNREACHABLE();
+}
+
 // Stands for a node whose address in a map is not one.
 class NoClient final : public router::ShardClient {
  public:
@@ -267,6 +276,14 @@ Result<std::shared_ptr<RoutedIndex>> RoutedIndexes::open(const std::string& name
   router::RouterOptions routing = options_.routing;
   routing.text = index::text_options(shard);
   routing.near_duplicates = config.dedup;
+  if (options_.metrics != nullptr)
+    routing.on_follower = [&metrics = *options_.metrics, name](router::FollowerAsked why,
+                                                               router::FollowerEvent event) {
+      if (event == router::FollowerEvent::kAsked)
+        metrics.asked_follower(name, name_of(why));
+      else
+        metrics.follower_answered(name, name_of(why));
+    };
   KIN_TRY(auto router, router::Router::open(name, meta_, connect_to(name), routing));
   KIN_TRY(auto embedder, embedder_of(*map, config));
   const std::lock_guard lock(mutex_);
@@ -297,7 +314,7 @@ Result<RoutedIndexes::Storage> RoutedIndexes::storage(const std::string& prefix)
       if (!stats[shard].ok()) return stats[shard].error();
       const index::ShardStats& one = stats[shard]->stats;
       sum.entities += one.counters.entities;
-      sum.bytes += one.truth.disk_bytes + one.truth.write_buffer_bytes + one.text_bytes;
+      sum.bytes += one.truth.disk_bytes + one.text_bytes;
     }
   }
   return sum;

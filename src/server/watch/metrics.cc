@@ -15,6 +15,7 @@ namespace {
 
 using prometheus::BuildHistogram;
 using Times = prometheus::Family<prometheus::Histogram>;
+using Counts = prometheus::Family<prometheus::Counter>;
 
 // Seconds, from an answer out of memory to the time after which callers give up.
 const prometheus::Histogram::BucketBoundaries kBounds{
@@ -22,6 +23,10 @@ const prometheus::Histogram::BucketBoundaries kBounds{
 
 Times& family(prometheus::Registry& registry, const char* name, const char* help) {
   return BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+Counts& counters(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
 }
 
 void observe(Times& times, const prometheus::Labels& labels, std::chrono::nanoseconds took) {
@@ -39,6 +44,9 @@ std::vector<Gauge> gauges_of_process() {
   return {{.name = "process_resident_memory_bytes",
            .help = "Resident memory in bytes.",
            .value = static_cast<double>(resident_bytes())},
+          {.name = "process_heap_used_bytes",
+           .help = "Memory that the program has allocated, in bytes.",
+           .value = static_cast<double>(allocated_bytes())},
           {.name = "process_open_fds",
            .help = "Open file descriptors.",
            .value = static_cast<double>(open_files())}};
@@ -68,7 +76,12 @@ struct Metrics::State {
   Times& stale =
       family(registry, "kindred_stale_read_behind_seconds",
              "How old the states were that followers answered reads from, which they did because "
-             "the owner of a shard was silent.");
+             "the owner of a shard was slow, silent or away.");
+  Counts& asked = counters(registry, "kindred_follower_calls",
+                           "Calls to followers because the owner of a shard was slow, silent or "
+                           "away.");
+  Counts& answered = counters(registry, "kindred_follower_answers",
+                              "Calls to followers whose answer was used.");
   Times& served = family(registry, "kindred_served_call_seconds", "Calls that this node served.");
 };
 
@@ -90,6 +103,14 @@ void Metrics::called(std::string_view node, std::string_view kind, std::string_v
       state_->calls,
       {{"node", std::string(node)}, {"call", std::string(kind)}, {"outcome", std::string(outcome)}},
       took);
+}
+
+void Metrics::asked_follower(std::string_view index, std::string_view why) {
+  state_->asked.Add({{"index", std::string(index)}, {"why", std::string(why)}}).Increment();
+}
+
+void Metrics::follower_answered(std::string_view index, std::string_view why) {
+  state_->answered.Add({{"index", std::string(index)}, {"why", std::string(why)}}).Increment();
 }
 
 void Metrics::read_stale(std::string_view index, std::chrono::nanoseconds behind) {

@@ -33,6 +33,10 @@ class Metrics {
   // A call to a node ended; `outcome` as router::outcome_of() says.
   void called(std::string_view node, std::string_view kind, std::string_view outcome,
               std::chrono::nanoseconds took);
+  // A router called a follower of a shard because its owner was "slow", "silent" or "away"; or used
+  // the answer of such a call.
+  void asked_follower(std::string_view index, std::string_view why);
+  void follower_answered(std::string_view index, std::string_view why);
   // A read was answered from a state that is so old at most.
   void read_stale(std::string_view index, std::chrono::nanoseconds behind);
   // Calls from the node's side.

@@ -111,6 +111,17 @@ TEST_F(WatchTest, CountsReadsFromOlderStates) {
   EXPECT_THAT(text, HasSubstr("kindred_stale_read_behind_seconds_sum{index=\"papers\"} 0.3"));
 }
 
+TEST_F(WatchTest, CountsCallsToFollowersByTheirReason) {
+  watch_->metrics().asked_follower("papers", "slow");
+  watch_->metrics().asked_follower("papers", "slow");
+  watch_->metrics().follower_answered("papers", "slow");
+  watch_->metrics().asked_follower("papers", "away");
+  const std::string text = watch_->metrics().text();
+  EXPECT_THAT(text, HasSubstr("kindred_follower_calls{index=\"papers\",why=\"slow\"} 2"));
+  EXPECT_THAT(text, HasSubstr("kindred_follower_calls{index=\"papers\",why=\"away\"} 1"));
+  EXPECT_THAT(text, HasSubstr("kindred_follower_answers{index=\"papers\",why=\"slow\"} 1"));
+}
+
 TEST_F(WatchTest, GaugesOfOneNameAreOneFamily) {
   const std::string text = metrics({{.name = "kindred_shard_entities",
                                      .help = "Entities in a shard.",
