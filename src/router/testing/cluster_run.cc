@@ -97,7 +97,8 @@ class ClusterRun {
   void move_first_key();
   void settle();
   MoverWatch watch_of(std::size_t number);
-  void crash_at_moment(std::size_t number, const std::string& peer);
+  void reach_each_other();
+  void crash_at_moment(const std::function<void()>& stop_caller, const std::string& peer);
 
   // Nothing if it cannot be opened, which is a violation, or if the run is over.
   std::shared_ptr<RouterLife> router(std::size_t number);
@@ -169,9 +170,26 @@ void ClusterRun::list_followers(MetaStore& meta) {
   KIN_CHECK(written.ok() && *written, "nothing breaks yet");
 }
 
+// Some nodes reach no others, as where their credentials differ.
+void ClusterRun::reach_each_other() {
+  if (options_.relays || (options_.moves && options_.seed % 6 == 5)) return;
+  for (const auto& node : nodes_) {
+    const auto stop = [node = node.get()] { node->crash(milliseconds{700}); };
+    node->reach_others(
+        {.reach = [this](Process from) { return connect_from(from); },
+         .before = [this, stop](const std::string& peer) { crash_at_moment(stop, peer); },
+         .pulled =
+             [this](bool ok, std::size_t pages) {
+               report_.pulls += ok ? 1 : 0;
+               report_.failed_pulls += !ok && pages > 0 ? 1 : 0;
+             }});
+  }
+}
+
 void ClusterRun::live() {
   if (const auto missing = copies_.await_owners()) clients_.violate(*missing);
   create();
+  reach_each_other();
   // Seeds differ in what goes wrong, too.
   const auto chance = [&](FaultKind kind, std::uint64_t from) {
     Random random = random_of(kind);
@@ -240,7 +258,10 @@ void ClusterRun::break_one_thing(Random& random) {
     case 0: return node.crash(pause);
     case 1: return kill_router(random.below(lives_.size()));
     case 2: {
-      const std::string machine = fmt::format("router{}", random.below(lives_.size()));
+      // Targets of moves read from other nodes.
+      const std::size_t other = random.below(lives_.size() + (options_.moves ? nodes_.size() : 0));
+      const std::string machine = other < lives_.size() ? fmt::format("router{}", other)
+                                                        : nodes_[other - lives_.size()]->name();
       simulation_.note(machine + " and " + node.name() + " are cut off");
       network_.cut_off(machine, node.name());
       return simulation_.after(pause, [this] { network_.heal(); });
@@ -295,7 +316,8 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                                            .grace = milliseconds{100},
                                            .patience = milliseconds{1'500},
                                            .yield = milliseconds{150},
-                                           .page = options_.contended ? 50U : 3U,
+                                           .page = options_.contended ? 50U : 1 + options_.seed % 3,
+                                           .pull_bytes = options_.seed % 3 == 0 ? kPageBytes : 600U,
                                            .removed = 3});
   return life;
 }
@@ -332,7 +354,8 @@ void ClusterRun::act(std::size_t client) {
 }
 
 MoverWatch ClusterRun::watch_of(std::size_t number) {
-  return {.before = [this, number](const std::string& peer) { crash_at_moment(number, peer); },
+  const auto stop = [this, number] { kill_router(number); };
+  return {.before = [this, stop](const std::string& peer) { crash_at_moment(stop, peer); },
           .sabotage = options_.sabotage};
 }
 
@@ -438,7 +461,8 @@ void ClusterRun::settle() {
   }
 }
 
-void ClusterRun::crash_at_moment(std::size_t number, const std::string& peer) {
+void ClusterRun::crash_at_moment(const std::function<void()>& stop_caller,
+                                 const std::string& peer) {
   // Calls that look for moves before there is one are not counted.
   if (!options_.crash || !is_moving_ || ++report_.moments != options_.crash->moment) return;
   using Crash = MoveCrash::Kind;
@@ -446,10 +470,9 @@ void ClusterRun::crash_at_moment(std::size_t number, const std::string& peer) {
   const milliseconds pause{700};
   report_.crashed = options_.crash->kind < Crash::kPeerAtWrite;
   switch (options_.crash->kind) {
-    case Crash::kRouterBefore: return kill_router(number);
+    case Crash::kRouterBefore: return stop_caller();
     case Crash::kRouterAfter:
-      return simulation_.after(std::chrono::microseconds{1},
-                               [this, number] { kill_router(number); });
+      return simulation_.after(std::chrono::microseconds{1}, stop_caller);
     case Crash::kPeerBefore: return node == nodes_.end() ? meta_.crash(pause) : (*node)->crash(pause);
     case Crash::kPeerAtWrite:
     case Crash::kPeerAfter:

@@ -12,11 +12,13 @@
 
 namespace kin::router {
 
-// One crash at a moment of a move or a take-over. Moments are the calls of movers, or of a follower
-// that takes over, counted from 1.
+// One crash at a moment of a move or a take-over. Moments are the calls of movers and of targets that
+// read from the source, or of a follower that takes over, counted from 1.
 struct MoveCrash {
   enum class Kind : std::uint8_t {
-    kRouterBefore,  // the router of the mover, or the follower, stops before it sends
+    // The router of the mover, the target that reads from the source, or the follower stops before
+    // it sends.
+    kRouterBefore,
     kRouterAfter,   // after it has sent, before there is a reply
     kPeerBefore,    // the shard or the meta store loses power before the call arrives
     kPeerAtWrite,   // the shard loses power before the `write`-th change of its disk
@@ -43,6 +45,7 @@ struct RunOptions {
   // that is unreliable, too, and replies wait until they are durable.
   std::size_t followers = 0;
   bool moves = false;  // partitions move from shard to shard, and moves are aborted
+  bool relays = false;  // nodes do not reach each other: copies go through routers
   bool joins = false;  // a further shard joins the map, and partitions move there, too
   // Everybody writes and reads one key, whose partition moves all the time. Messages get lost, and
   // nothing else breaks.
@@ -74,7 +77,9 @@ struct RunReport {
   std::size_t aborted = 0;              // moves that were undone
   std::size_t taken_over = 0;           // shards, by followers
   std::size_t handed_over = 0;          // owners that were stopped in order
-  std::size_t moments = 0;              // calls of movers or of followers that take over
+  std::size_t pulls = 0;                // of copies by targets, which came to an end in order
+  std::size_t failed_pulls = 0;         // others for which some pages had come
+  std::size_t moments = 0;              // see MoveCrash
   bool crashed = false;                 // RunOptions::crash took place
 };
 

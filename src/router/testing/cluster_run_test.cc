@@ -33,11 +33,13 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhateverBreaks) {
 
 TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   const std::uint64_t count = seeds(kSeeds);
-  std::size_t moved = 0, aborted = 0, failed = 0;
+  std::size_t moved = 0, aborted = 0, failed = 0, pulls = 0, failed_pulls = 0;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
     const RunOptions options{.seed = seed, .moves = true};
     const RunReport report = run_cluster(options);
     moved += report.moved;
+    pulls += report.pulls;
+    failed_pulls += report.failed_pulls;
     aborted += report.aborted;
     failed += report.failed;
     if (report.violation) FAIL() << tell(options, report);
@@ -45,7 +47,11 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   RecordProperty("moved", static_cast<int>(moved));
   RecordProperty("aborted", static_cast<int>(aborted));
   RecordProperty("failed_reads", static_cast<int>(failed));
+  RecordProperty("pulls", static_cast<int>(pulls));
+  RecordProperty("failed_pulls", static_cast<int>(failed_pulls));
   EXPECT_GE(moved, count);
+  EXPECT_GT(pulls, count);
+  EXPECT_GT(failed_pulls, count / 20) << "half way";
 }
 
 TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
@@ -99,7 +105,8 @@ class CrashInMove : public testing::Test {
  protected:
   // False if there is no such crash.
   bool crash(const MoveCrash& how) {
-    const RunOptions options{.clients = 3, .operations = 12, .keys = 3, .crash = how};
+    const RunOptions options{
+        .clients = 3, .operations = 12, .keys = 3, .relays = relays_, .crash = how};
     const RunReport report = run_cluster(options);
     if (report.violation) {
       std::string text = fmt::format("moment {}, kind {}, write {}: {}\n", how.moment,
@@ -110,15 +117,20 @@ class CrashInMove : public testing::Test {
     runs_ += report.crashed ? 1 : 0;
     moved_ += report.moved;
     moments_ = report.moments;
+    pulls_ += report.pulls;
     return report.crashed;
   }
 
+  void crash_everywhere();
+
+  bool relays_ = false;
   std::size_t runs_ = 0;
   std::size_t moved_ = 0;
   std::size_t moments_ = 0;
+  std::size_t pulls_ = 0;
 };
 
-TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
+void CrashInMove::crash_everywhere() {
   crash({});
   ASSERT_EQ(moved_, 1U) << "nothing crashes";
   const std::size_t moments = moments_;
@@ -135,8 +147,20 @@ TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
   RecordProperty("moments", static_cast<int>(moments));
   RecordProperty("crashes", static_cast<int>(runs_));
   RecordProperty("moved", static_cast<int>(moved_));
+  RecordProperty("pulls", static_cast<int>(pulls_));
   EXPECT_GT(runs_, 3 * moments);
   EXPECT_GT(moved_, runs_ / 2);
+}
+
+TEST_F(CrashInMove, AtEveryCallAndEveryWrite) {
+  crash_everywhere();
+  EXPECT_GT(pulls_, runs_);
+}
+
+TEST_F(CrashInMove, AtEveryCallAndEveryWriteWherePagesGoThroughARouter) {
+  relays_ = true;
+  crash_everywhere();
+  EXPECT_EQ(pulls_, 0U);
 }
 
 TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
@@ -205,6 +229,8 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kDropsPlaces: return "TheDirectoryIsNotCopied";
     case Sabotage::kDropsEdges: return "EdgesAreNotCopied";
     case Sabotage::kStopsCopyEarly: return "TheCopyEndsEarly";
+    case Sabotage::kMissingPageIsLast: return "AMissingPageCountsAsTheLast";
+    case Sabotage::kTakesOldPages: return "PagesOfAnOlderMoveAreTaken";
     default: return "OfATakeOver";
   }
   return "";
@@ -218,7 +244,9 @@ INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedMoves,
                          testing::Values(Sabotage::kNoFence, Sabotage::kServesOldReaders,
                                          Sabotage::kCleansEarly, Sabotage::kDropsTombstones,
                                          Sabotage::kLosesLog, Sabotage::kDropsPlaces,
-                                         Sabotage::kDropsEdges, Sabotage::kStopsCopyEarly),
+                                         Sabotage::kDropsEdges, Sabotage::kStopsCopyEarly,
+                                         Sabotage::kMissingPageIsLast,
+                                         Sabotage::kTakesOldPages),
                          name_of_mistake);
 
 }  // namespace

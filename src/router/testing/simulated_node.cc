@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "router/testing/served_calls.h"
+
 namespace kin::router {
 std::string name_of(const Request& request) {
   const std::string name(kind_of(request));
@@ -15,8 +17,9 @@ bool is_of_move(const Request& request) {
   const auto is_any_of = [&]<typename... Kinds>(std::variant<Kinds...>*) {
     return (std::holds_alternative<Kinds>(request) || ...);
   };
-  using OfMoves = std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
-                               PlacesRequest, EndMoveRequest, DigestRequest, AssignRequest>;
+  using OfMoves =
+      std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest, PlacesRequest,
+                   EndMoveRequest, DigestRequest, AssignRequest, PullRequest>;
   return is_any_of(static_cast<OfMoves*>(nullptr));
 }
 
@@ -25,87 +28,76 @@ SimulatedNode::SimulatedNode(Simulation& simulation, SimulatedNetwork& network, 
     : simulation_(simulation),
       network_(network),
       name_(std::move(name)),
-      options_(std::move(options)),
-      disk_(std::make_unique<SimulatedDisk>()) {
+      options_(std::move(options)) {
   open();
 }
 
 void SimulatedNode::open() {
+  life_ = std::make_shared<Life>();
+  life_->disk = std::move(disk_);
   index::ShardOptions options = options_;
   options.truth.engine = kv::StoreOptions::Engine::kLog;
-  options.truth.disk = disk_.get();
+  options.truth.disk = life_->disk.get();
   options.clock = &simulation_.clock();
   auto opened = ShardHost::open("/" + name_, std::move(options), hash128(name_));
   KIN_CHECK(opened.ok(), opened.ok() ? "" : opened.error().message.c_str());
-  host_ = std::move(*opened);
-  process_ = network_.start_process(name_);
+  life_->host = std::move(*opened);
+  life_->process = process_ = network_.start_process(name_);
+}
+
+void SimulatedNode::end_life(std::unique_ptr<SimulatedDisk> disk) {
+  network_.stop_process(life_->process);
+  life_.reset();
+  disk_ = std::move(disk);
 }
 
 void SimulatedNode::crash(std::chrono::nanoseconds pause) {
-  if (host_ == nullptr) return;
+  if (life_ == nullptr) return;
   simulation_.note(name_ + " loses power");
-  auto disk = disk_->power_cut({.seed = simulation_.random().next()});
-  host_.reset();
-  disk_ = std::move(disk);
-  network_.stop_process(process_);
+  end_life(life_->disk->power_cut({.seed = simulation_.random().next()}));
   simulation_.after(pause, [this] { ensure_up(); });
 }
 
 void SimulatedNode::ensure_up() {
-  if (host_ != nullptr) return;
+  if (life_ != nullptr) return;
   simulation_.note(name_ + " starts");
   open();
 }
 
-bool SimulatedNode::survives(const std::function<void()>& work) {
+// The disk as a machine finds it that stopped before one of the next changes.
+SimulatedNode::OutagePointer SimulatedNode::draw_outage() {
   const bool fails = faults_.crash_in_request > 0 && simulation_.once_in(faults_.crash_in_request);
-  if (!fails) {
-    work();
-    return true;
-  }
-  // The disk as a machine finds it that stopped before one of the next changes.
-  std::uint64_t left = 1 + simulation_.random().below(12);
-  const PowerCut cut{.seed = simulation_.random().next()};
-  std::unique_ptr<SimulatedDisk> after;
-  disk_->observe([&](const SimulatedDisk::Step&) {
-    if (left > 0 && --left == 0) after = disk_->power_cut(cut);
-  });
-  work();
-  disk_->observe({});
-  if (after == nullptr) return true;
-  lose_power(std::move(after));
-  return false;
+  if (!fails) return nullptr;
+  const std::uint64_t change = 1 + simulation_.random().below(12);
+  return std::make_shared<Outage>(change, PowerCut{.seed = simulation_.random().next()});
 }
 
-void SimulatedNode::lose_power(std::unique_ptr<SimulatedDisk> after) {
+SimulatedNode::OutagePointer SimulatedNode::planned_outage() {
+  const std::uint64_t change = *std::exchange(planned_, std::nullopt);
+  planned_outage_ = std::make_shared<Outage>(change, PowerCut{.seed = simulation_.random().next()});
+  return planned_outage_;
+}
+
+bool SimulatedNode::loses_power(const LifePointer& life, const OutagePointer& outage,
+                                bool is_done) {
+  if (outage == nullptr) return false;
+  auto after = outage->end_stretch(*life->disk, is_done);
+  if (after == nullptr || life != life_) return false;
+  crashed_in_move_ = crashed_in_move_ || outage == planned_outage_;
   simulation_.note(name_ + " loses power in the middle");
-  host_.reset();
-  disk_ = std::move(after);
-  network_.stop_process(process_);
+  end_life(std::move(after));
   simulation_.after(std::chrono::milliseconds{1 + simulation_.random().below(2'000)},
                     [this] { ensure_up(); });
-}
-
-bool SimulatedNode::survives_planned(const std::function<void()>& work) {
-  std::uint64_t left = *std::exchange(planned_, std::nullopt);
-  const bool when_served = left == 0;
-  const PowerCut cut{.seed = simulation_.random().next()};
-  std::unique_ptr<SimulatedDisk> after;
-  disk_->observe([&](const SimulatedDisk::Step&) {
-    if (left > 0 && --left == 0) after = disk_->power_cut(cut);
-  });
-  work();
-  disk_->observe({});
-  if (when_served) after = disk_->power_cut(cut);
-  if (after == nullptr) return true;
-  crashed_in_move_ = true;
-  lose_power(std::move(after));
-  return false;
+  return true;
 }
 
 void SimulatedNode::step() {
-  if (host_ == nullptr) return;
-  survives([&] { KIN_CHECK(host_->step().ok(), "background work succeeds"); });
+  if (life_ == nullptr) return;
+  const LifePointer life = life_;
+  const OutagePointer outage = draw_outage();
+  if (outage != nullptr) outage->begin_stretch(*life->disk);
+  KIN_CHECK(life->host->step().ok(), "background work succeeds");
+  loses_power(life, outage, true);
 }
 
 Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptions& options) {
@@ -113,7 +105,7 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
       write != nullptr && faults_.sabotage == Sabotage::kAppliesTwice) {
     WriteRequest copy = *write;
     copy.id.sequence = ++copies_;
-    return host_->serve(copy, options);
+    return life_->host->serve(copy, options);
   }
   if (const auto* claim = std::get_if<ClaimRequest>(&request);
       claim != nullptr && faults_.sabotage == Sabotage::kForgetsClaims) {
@@ -123,9 +115,9 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
   }
   if (const auto* write = std::get_if<WriteRequest>(&request);
       write != nullptr && faults_.sabotage == Sabotage::kRefusesTooEarly) {
-    auto reply = host_->serve(GetRequest{.partitions = write->partitions}, options);
+    auto reply = life_->host->serve(GetRequest{.partitions = write->partitions}, options);
     if (reply.ok() && std::holds_alternative<Refused>(*reply)) {
-      const auto applied = host_->shard().was_applied(write->id);
+      const auto applied = life_->host->shard().was_applied(write->id);
       if (applied.ok() && *applied) simulation_.note(name_ + " refuses a write that it applied");
       return reply;
     }
@@ -133,7 +125,7 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
   if (faults_.sabotage == Sabotage::kServesOldReaders) {
     if (auto reply = serve_old_readers(request, options)) return std::move(*reply);
   }
-  return host_->serve(request, options);
+  return life_->host->serve(request, options);
 }
 
 std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& request,
@@ -147,7 +139,7 @@ std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& r
   };
   if (const auto* assign = std::get_if<AssignRequest>(&request)) {
     AssignRequest passed;
-    const index::Owners owners = host_->shard().stats().owners;
+    const index::Owners owners = life_->host->shard().stats().owners;
     for (const index::AssignOwner& one : assign->owners) {
       const auto known = owners.find(one.partition);
       const bool takes = !one.owned && known != owners.end() && known->second.owned &&
@@ -158,7 +150,7 @@ std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& r
         passed.owners.push_back(one);
       if (one.owned) fenced_.erase(one.partition);
     }
-    return host_->serve(passed, options);
+    return life_->host->serve(passed, options);
   }
   if (const auto* write = std::get_if<WriteRequest>(&request)) return refusal(write->partitions);
   if (const auto* claim = std::get_if<ClaimRequest>(&request)) {
@@ -167,7 +159,7 @@ std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& r
     return refusal(homes);
   }
   if (const auto* follow = std::get_if<FollowRequest>(&request)) {
-    auto reply = host_->serve(request, options);
+    auto reply = life_->host->serve(request, options);
     if (fenced_.contains(follow->move.partition) && reply.ok())
       std::get<FollowPage>(std::get<Response>(*reply)).owned = false;
     return reply;
@@ -175,7 +167,7 @@ std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& r
   if (const auto* end = std::get_if<EndMoveRequest>(&request);
       end != nullptr && fenced_.contains(end->move.partition)) {
     const index::Ownership owner = fenced_.extract(end->move.partition).mapped();
-    [[maybe_unused]] const auto told = host_->serve(
+    [[maybe_unused]] const auto told = life_->host->serve(
         AssignRequest{.owners = {{.partition = end->move.partition, .epoch = owner.epoch}}},
         options);
   }
@@ -184,32 +176,68 @@ std::optional<Reply<Response>> SimulatedNode::serve_old_readers(const Request& r
 
 void SimulatedNode::receive(const Request& request, const CallOptions& options,
                             const SendReply& reply) {
-  if (host_ == nullptr) return;
+  if (life_ == nullptr) return;
   const auto* write = std::get_if<WriteRequest>(&request);
   if (write != nullptr && faults_.sabotage == Sabotage::kAnswersEarly) {
     WriteReply early;
     early.outcomes.resize(write->mutations.size());
     reply(std::variant<Response, Refused>(Response(std::move(early))));
     simulation_.after(std::chrono::milliseconds{20}, [this, request, options] {
-      if (host_ != nullptr) [[maybe_unused]]
-        const auto late = host_->serve(request, options);
+      if (life_ != nullptr) [[maybe_unused]]
+        const auto late = life_->host->serve(request, options);
     });
     return;
   }
-  Reply<Response> answer = Error{Code::kUnavailable, "the node stopped"};
   simulation_.note(fmt::format("{} gets: {}", name_, name_of(request)));
-  const auto work = [&] { answer = sabotaged(request, options); };
-  const bool planned = planned_ && is_of_move(request);
-  if (!(planned ? survives_planned(work) : survives(work))) return;
+  const OutagePointer outage = planned_ && is_of_move(request) ? planned_outage() : draw_outage();
+  if (!makes_calls(request)) return serve(life_, request, options, outage, reply);
+  simulation_.spawn([this, life = life_, request, options, outage, reply] {
+    serve(life, request, options, outage, reply);
+  });
+}
+
+// Takes copies: the process may end while it waits for another one.
+void SimulatedNode::serve(LifePointer life, const Request& request, const CallOptions& options,
+                          const OutagePointer& outage, const SendReply& reply) {
+  if (life != life_) return;
+  if (outage != nullptr) outage->begin_stretch(*life->disk);
+  const auto* pulls = std::get_if<PullRequest>(&request);
+  auto answer =
+      pulls == nullptr ? sabotaged(request, options) : pull(life, *pulls, options, outage);
+  if (loses_power(life, outage, true) || life != life_) return;
   if (faults_.slow > 0 && simulation_.once_in(faults_.slow)) {
-    const Process served_by = process_;
     simulation_.after(std::chrono::milliseconds{simulation_.random().below(3'000)},
-                      [this, served_by, reply, answer = std::move(answer)] {
-                        if (process_ == served_by && host_ != nullptr) reply(answer);
+                      [this, life, reply, answer = std::move(answer)] {
+                        if (life == life_) reply(answer);
                       });
     return;
   }
   reply(std::move(answer));
+}
+
+Reply<Response> SimulatedNode::pull(const LifePointer& life, const PullRequest& request,
+                                    CallOptions options, const OutagePointer& outage) {
+  std::size_t pages = 0;
+  const CallWatch watch{
+      .before = calls_.before,
+      .waits = [&] { loses_power(life, outage, false); },
+      .goes_on =
+          [&] {
+            if (life != life_) return false;
+            if (outage != nullptr) outage->begin_stretch(*life->disk);
+            return true;
+          },
+      .got_page =
+          [&](const CopyRequest& asked, index::ExportPage& page) {
+            ++pages;
+            if (faults_.sabotage == Sabotage::kTakesOldPages && !asked.after)
+              page = first_pages_.try_emplace(asked.move.partition, page).first->second;
+          },
+      .sabotage = faults_.sabotage};
+  if (calls_.reach) options.reach = watched_calls(calls_.reach(life->process), watch);
+  auto reply = life->host->serve(request, options);
+  if (calls_.pulled) calls_.pulled(reply.ok(), pages);
+  return reply;
 }
 
 // Messages may outlive the client: what they need is the world's, and not its own.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "router/testing/simulated_server.h"
 
 namespace kin::router {
+
+class Outage;
 
 // Deliberate mistakes, to show that the checks find them.
 enum class Sabotage : std::uint8_t {
@@ -30,15 +33,17 @@ enum class Sabotage : std::uint8_t {
   kHidesAge,          // a follower says that its state is not old
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.
-  kNoFence,           // the source is not told to refuse requests
-  kServesOldReaders,  // the source refuses writes, but goes on answering reads
-  kRefusesTooEarly,   // a write is refused without looking whether it was applied before
-  kCleansEarly,       // the source removes its copy before it is handed over
-  kDropsTombstones,   // deletions are not copied
-  kLosesLog,          // changes after the copy are not sent, as if the log had been trimmed
-  kDropsPlaces,       // directory entries are not copied
-  kDropsEdges,        // edges are not copied
-  kStopsCopyEarly,    // only the first page is copied
+  kNoFence,            // the source is not told to refuse requests
+  kServesOldReaders,   // the source refuses writes, but goes on answering reads
+  kRefusesTooEarly,    // a write is refused without looking whether it was applied before
+  kCleansEarly,        // the source removes its copy before it is handed over
+  kDropsTombstones,    // deletions are not copied
+  kLosesLog,           // changes after the copy are not sent, as if the log had been trimmed
+  kDropsPlaces,        // directory entries are not copied
+  kDropsEdges,         // edges are not copied
+  kStopsCopyEarly,     // only the first page is copied
+  kMissingPageIsLast,  // a page that the target does not get from the source counts as the last one
+  kTakesOldPages,      // the first page of an older move counts as that of the newest one
 };
 
 struct NodeFaults {
@@ -56,22 +61,36 @@ class SimulatedNode final : public SimulatedServer {
   const std::string& name() const override { return name_; }
   Process process() const override { return process_; }
   void set(const NodeFaults& faults) override { faults_ = faults; }
+  void reach_others(NodeCalls calls) override { calls_ = std::move(calls); }
   void crash(std::chrono::nanoseconds pause) override;
   void step() override;
-  void receive(const Request& request, const CallOptions& options,
-               const SendReply& reply) override;
+  void receive(const Request& request, const CallOptions& options, const SendReply& reply) override;
   void crash_in_move(std::uint64_t write) override { planned_ = write; }
   bool crashed_in_move() const override { return crashed_in_move_; }
   void ensure_up() override;
 
  private:
+  // A process. A task that waits in one of its requests holds it, and finds it over when it goes
+  // on.
+  struct Life {
+    Process process = 0;
+    std::unique_ptr<SimulatedDisk> disk = {};
+    std::unique_ptr<ShardHost> host = {};
+  };
+  using LifePointer = std::shared_ptr<Life>;
+  using OutagePointer = std::shared_ptr<Outage>;  // null if the power does not fail
+
   void open();
-  Reply<Response> serve(const Request& request, const CallOptions& options);
+  void end_life(std::unique_ptr<SimulatedDisk> disk);
+  void serve(LifePointer life, const Request& request, const CallOptions& options,
+             const OutagePointer& outage, const SendReply& reply);
   Reply<Response> sabotaged(const Request& request, const CallOptions& options);
-  // Runs `work`, during which the power may fail: false if it did.
-  bool survives(const std::function<void()>& work);
-  bool survives_planned(const std::function<void()>& work);
-  void lose_power(std::unique_ptr<SimulatedDisk> after);
+  Reply<Response> pull(const LifePointer& life, const PullRequest& request, CallOptions options,
+                       const OutagePointer& outage);
+  OutagePointer draw_outage();
+  OutagePointer planned_outage();
+  // Ends a stretch of work: true if the power failed in it.
+  bool loses_power(const LifePointer& life, const OutagePointer& outage, bool is_done);
   // kServesOldReaders.
   std::optional<Reply<Response>> serve_old_readers(const Request& request,
                                                    const CallOptions& options);
@@ -81,12 +100,15 @@ class SimulatedNode final : public SimulatedServer {
   std::string name_;
   index::ShardOptions options_;
   NodeFaults faults_;
-  std::unique_ptr<SimulatedDisk> disk_;
-  std::unique_ptr<ShardHost> host_;
-  Process process_ = 0;
+  NodeCalls calls_;
+  std::unique_ptr<SimulatedDisk> disk_ = std::make_unique<SimulatedDisk>();  // while it is down
+  LifePointer life_;          // null while the power is off
+  Process process_ = 0;       // the last one
   std::uint64_t copies_ = 0;  // of requests, for kAppliesTwice
   index::Owners fenced_;      // for kServesOldReaders: told, and not passed on
+  std::map<index::PartitionId, index::ExportPage> first_pages_;  // for kTakesOldPages
   std::optional<std::uint64_t> planned_;
+  OutagePointer planned_outage_;
   bool crashed_in_move_ = false;
 };
 

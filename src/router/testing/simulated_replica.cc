@@ -344,10 +344,12 @@ void SimulatedReplica::leave(const LifePointer& life) {
 void SimulatedReplica::run_log(const LifePointer& life) {
   while (!life->dead && !life->leaving) {
     Result<StepOutcome> outcome = StepOutcome::idle();
-    const auto work = [&] { outcome = life->replica->step_log(); };
     const bool planned = planned_ && life->is_taking_over();
-    if (planned && !survives(*life, *std::exchange(planned_, std::nullopt), work)) return;
-    if (!planned) work();
+    const OutagePointer outage =
+        planned ? outage_at(*std::exchange(planned_, std::nullopt)) : OutagePointer();
+    if (outage != nullptr) outage->begin_stretch(*life->disk);
+    outcome = life->replica->step_log();
+    if (loses_power(*life, outage, true) || life->dead) return;
     if (life->dead) return;
     release(*life);
     if (!outcome.ok()) life->problem = outcome.error().message;
@@ -394,24 +396,19 @@ void SimulatedReplica::answer(Life& life, const Request& request, Reply<Response
   release(life);
 }
 
-bool SimulatedReplica::survives(Life& life, std::uint64_t write,
-                                const std::function<void()>& work) {
-  std::uint64_t left = write;
-  const PowerCut cut{.seed = simulation_.random().next()};
-  std::unique_ptr<SimulatedDisk> after;
-  life.disk->observe([&](const SimulatedDisk::Step&) {
-    if (left > 0 && --left == 0) after = life.disk->power_cut(cut);
-  });
-  work();
-  life.disk->observe({});
-  if (life.dead) return false;
-  if (write == 0) after = life.disk->power_cut(cut);
-  if (after == nullptr) return true;
+SimulatedReplica::OutagePointer SimulatedReplica::outage_at(std::uint64_t write) {
+  return std::make_shared<Outage>(write, PowerCut{.seed = simulation_.random().next()});
+}
+
+bool SimulatedReplica::loses_power(Life& life, const OutagePointer& outage, bool is_done) {
+  if (outage == nullptr) return false;
+  auto after = outage->end_stretch(*life.disk, is_done);
+  if (after == nullptr || life.dead) return false;
   simulation_.note(name() + " loses power in the middle");
   crashed_in_move_ = true;
   end_life(std::move(after));
   simulation_.after(milliseconds{1 + simulation_.random().below(2'000)}, [this] { ensure_up(); });
-  return false;
+  return true;
 }
 
 void SimulatedReplica::crash_in_move(std::uint64_t write) {
@@ -429,13 +426,46 @@ void SimulatedReplica::receive(const Request& request, const CallOptions& option
     });
   }
   simulation_.note(fmt::format("{} gets: {}", name(), name_of(request)));
-  Reply<Response> served = Error{Code::kUnavailable, "the node stopped"};
-  const LifePointer life = life_;
-  const auto work = [&] { served = life->host->serve(request, options); };
   const bool crashes = faults_.crash_in_request > 0 && simulation_.once_in(faults_.crash_in_request);
-  if (!crashes) work();
-  if (crashes && !survives(*life, 1 + simulation_.random().below(12), work)) return;
+  const OutagePointer outage =
+      crashes ? outage_at(1 + simulation_.random().below(12)) : OutagePointer();
+  if (!makes_calls(request)) return serve(life_, request, options, outage, reply);
+  ++life_->running;
+  simulation_.spawn([this, life = life_, request, options, outage, reply] {
+    serve(life, request, options, outage, reply);
+    --life->running;
+  });
+}
+
+// Takes copies: the process may end while it waits for another one.
+void SimulatedReplica::serve(LifePointer life, const Request& request, const CallOptions& options,
+                             const OutagePointer& outage, const SendReply& reply) {
+  if (life->dead) return;
+  if (outage != nullptr) outage->begin_stretch(*life->disk);
+  const auto* pulls = std::get_if<PullRequest>(&request);
+  auto served =
+      pulls == nullptr ? life->host->serve(request, options) : pull(life, *pulls, options, outage);
+  if (loses_power(*life, outage, true) || life->dead) return;
   answer(*life, request, std::move(served), reply);
+}
+
+Reply<Response> SimulatedReplica::pull(const LifePointer& life, const PullRequest& request,
+                                       CallOptions options, const OutagePointer& outage) {
+  std::size_t pages = 0;
+  const CallWatch watch{.before = calls_.before,
+                        .waits = [&] { loses_power(*life, outage, false); },
+                        .goes_on =
+                            [&] {
+                              wait(life, milliseconds{0});  // it may be paused
+                              if (life->dead) return false;
+                              if (outage != nullptr) outage->begin_stretch(*life->disk);
+                              return true;
+                            },
+                        .got_page = [&](const CopyRequest&, index::ExportPage&) { ++pages; }};
+  if (calls_.reach) options.reach = watched_calls(calls_.reach(life->process), watch);
+  auto reply = life->host->serve(request, options);
+  if (calls_.pulled) calls_.pulled(reply.ok(), pages);
+  return reply;
 }
 
 }  // namespace kin::router

@@ -12,6 +12,7 @@
 #include "cloud/testing/simulated_objects.h"
 #include "router/log_snapshot.h"
 #include "router/replica.h"
+#include "router/testing/served_calls.h"
 #include "router/testing/simulated_meta.h"
 #include "router/testing/simulated_node.h"
 #include "router/testing/watched_moves.h"
@@ -48,6 +49,7 @@ class SimulatedReplica final : public SimulatedServer {
   const std::string& name() const override { return options_.name; }
   Process process() const override;
   void set(const NodeFaults& faults) override { faults_ = faults; }
+  void reach_others(NodeCalls calls) override { calls_ = std::move(calls); }
   void set(const ObjectFaults& faults) { object_faults_ = faults; }
   void crash(std::chrono::nanoseconds pause) override;
   void ensure_up() override;
@@ -89,8 +91,14 @@ class SimulatedReplica final : public SimulatedServer {
   // Replies whose batches are shipped.
   void release(Life& life);
   void answer(Life& life, const Request& request, Reply<Response> answer, const SendReply& reply);
-  // Runs `work`, during which the power fails at a change of the disk. False if it did.
-  bool survives(Life& life, std::uint64_t write, const std::function<void()>& work);
+  using OutagePointer = std::shared_ptr<Outage>;  // null if the power does not fail
+  void serve(LifePointer life, const Request& request, const CallOptions& options,
+             const OutagePointer& outage, const SendReply& reply);
+  Reply<Response> pull(const LifePointer& life, const PullRequest& request, CallOptions options,
+                       const OutagePointer& outage);
+  OutagePointer outage_at(std::uint64_t write);
+  // Ends a stretch of work: true if the power failed in it.
+  bool loses_power(Life& life, const OutagePointer& outage, bool is_done);
   cloud::SimulatedObjects::Fate fate(const LifePointer& life, bool writes);
   Standing standing(const Life& life) const;
 
@@ -99,6 +107,7 @@ class SimulatedReplica final : public SimulatedServer {
   SimulatedMetaServer& meta_;
   const SimulatedReplicaOptions options_;
   NodeFaults faults_;
+  NodeCalls calls_;
   ObjectFaults object_faults_;
   std::unique_ptr<SimulatedDisk> disk_ = std::make_unique<SimulatedDisk>();  // while it is down
   bool has_shard_ = false;  // the disk holds a shard that can be opened

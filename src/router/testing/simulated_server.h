@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,6 +14,15 @@ namespace kin::router {
 
 struct NodeFaults;
 
+// The calls that a node makes to other nodes.
+struct NodeCalls {
+  // The ways to others from a process of the node. Empty: it reaches nobody.
+  std::function<Reach(Process from)> reach = {};
+  std::function<void(const std::string& peer)> before = {};  // a call is sent
+  // A pull has ended, for which so many pages have come.
+  std::function<void(bool ok, std::size_t pages)> pulled = {};
+};
+
 // One thread only, that of the simulation.
 class SimulatedServer {
  public:
@@ -21,6 +31,7 @@ class SimulatedServer {
   virtual const std::string& name() const = 0;
   virtual Process process() const = 0;
   virtual void set(const NodeFaults& faults) = 0;
+  virtual void reach_others(NodeCalls calls) = 0;
 
   // The power fails; it is back after `pause`.
   virtual void crash(std::chrono::nanoseconds pause) = 0;

@@ -9,12 +9,6 @@ Started<Response> answered(Response response) {
   });
 }
 
-template <typename Keep>
-void keep_records(Request& request, const Keep& keep) {
-  if (auto* take = std::get_if<TakeRequest>(&request))
-    std::erase_if(take->records, [&](const index::Record& record) { return !keep(record); });
-}
-
 bool is_deleted(const index::Record& record) {
   return std::visit(
       [](const auto& one) {
@@ -24,16 +18,19 @@ bool is_deleted(const index::Record& record) {
       record);
 }
 
-void spoil(Sabotage sabotage, Request& request) {
-  if (sabotage == Sabotage::kDropsTombstones)
-    keep_records(request, [](const auto& record) { return !is_deleted(record); });
+void drop_records(Sabotage sabotage, std::vector<index::Record>& records) {
+  if (sabotage == Sabotage::kDropsTombstones) std::erase_if(records, is_deleted);
   if (sabotage == Sabotage::kDropsEdges)
-    keep_records(request, [](const auto& record) {
-      return !std::holds_alternative<index::EdgeRecord>(record);
+    std::erase_if(records, [](const index::Record& record) {
+      return std::holds_alternative<index::EdgeRecord>(record);
     });
-  if (auto* take = std::get_if<TakeRequest>(&request);
-      take != nullptr && sabotage == Sabotage::kDropsPlaces)
-    take->places.clear();
+}
+
+void spoil(Sabotage sabotage, Request& request) {
+  auto* take = std::get_if<TakeRequest>(&request);
+  if (take == nullptr) return;
+  drop_records(sabotage, take->records);
+  if (sabotage == Sabotage::kDropsPlaces) take->places.clear();
 }
 
 void spoil(Sabotage sabotage, Response& response) {
@@ -41,9 +38,7 @@ void spoil(Sabotage sabotage, Response& response) {
     if (sabotage == Sabotage::kNoFence) page->owned = false;
     if (sabotage == Sabotage::kLosesLog) page->records.clear();
   }
-  if (auto* page = std::get_if<index::ExportPage>(&response);
-      page != nullptr && sabotage == Sabotage::kStopsCopyEarly)
-    page->next.reset();
+  if (auto* page = std::get_if<index::ExportPage>(&response)) router::spoil(sabotage, *page);
   if (auto* digest = std::get_if<DigestReply>(&response);
       digest != nullptr && sabotage >= Sabotage::kDropsTombstones)
     *digest = {};
@@ -92,6 +87,11 @@ class WatchedMoverClient final : public ShardClient {
 };
 
 }  // namespace
+
+void spoil(Sabotage sabotage, index::ExportPage& page) {
+  drop_records(sabotage, page.records);
+  if (sabotage == Sabotage::kStopsCopyEarly) page.next.reset();
+}
 
 Connect watched(Connect connect, MoverWatch watch) {
   return [connect = std::move(connect), watch = std::move(watch)](

@@ -21,6 +21,9 @@ struct MoverWatch {
 // Ways to shards that make the mover's mistakes and tell the watch of every call.
 Connect watched(Connect connect, MoverWatch watch);
 
+// A page of a copy with the mistakes of whoever reads it from the source: a mover or the target.
+void spoil(Sabotage sabotage, index::ExportPage& page);
+
 // A meta store that does the same. One thread only; the other store outlives it.
 class WatchedMeta final : public MetaStore {
  public:
