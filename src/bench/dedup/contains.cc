@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "bench/dedup/prose.h"
 #include "bench/measure.h"
-#include "dedup/scan/contains.h"
+#include "dedup/contains.h"
 
 namespace kin::bench {
 namespace {
