@@ -293,10 +293,10 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                               .attempt = milliseconds{300},
                               .pause = milliseconds{20},
                               .hedge = milliseconds{60},
-                              .hedging = {.slow = 0.2,
+                              .hedging = {.slow = 0.4,
                                           .least = milliseconds{1},
-                                          .known_calls = 5,
-                                          .budget = 0.25},
+                                          .known_calls = 2,
+                                          .budget = 1},
                               .on_follower =
                                   [this](FollowerAsked why, FollowerEvent event) {
                                     if (why != FollowerAsked::kSlow) return;

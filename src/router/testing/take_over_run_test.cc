@@ -38,7 +38,7 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
   RecordProperty("hedges_won", static_cast<int>(sum.hedges_won));
   EXPECT_GE(sum.taken_over, count);
   EXPECT_GT(sum.stale, count);
-  EXPECT_GT(sum.hedges_won, count);
+  EXPECT_GT(sum.hedges_won, count / 4);
 }
 
 TEST(TakeOverRun, ASeedIsTheSameRunEveryTime) {
