@@ -1,7 +1,7 @@
 // Power cuts and failing calls at every step of small runs of both engines.
 #include <gtest/gtest.h>
 
-#include "kv/testing/store_under_test.h"
+#include "kv/testing/modelled_store.h"
 #include "kv/testing/threaded_durability.h"
 
 namespace kin::kv {

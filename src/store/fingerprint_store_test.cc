@@ -132,6 +132,14 @@ class FingerprintsUnderTest final : public StoreUnderTest {
     EXPECT_EQ(store_->stats()->documents, 2 * kept_.size());
     EXPECT_THAT(*store_->check(), IsEmpty());
   }
+  std::optional<Hash128> expected() const override {
+    std::string all;
+    for (const auto* numbers : {&kept_, &unsure_}) {
+      append_le(all, numbers->size());
+      for (const std::uint64_t number : *numbers) append_le(all, number);
+    }
+    return hash128(all);
+  }
   void expect_after(const Error& error) override {
     EXPECT_TRUE(error.code == Code::kUnavailable || error.code == Code::kResourceExhausted ||
                 error.code == Code::kFailedPrecondition)

@@ -158,6 +158,12 @@ class AdditionsUnderTest final : public StoreUnderTest {
     EXPECT_EQ(keys_of(*documents_).size(), now);
     EXPECT_EQ(documents_->origins()->size(), now / 2);
   }
+  std::optional<Hash128> expected() const override {
+    std::string all;
+    append_le(all, kept_);
+    append_le(all, unsure_);
+    return hash128(all);
+  }
   void expect_after(const Error& error) override {
     EXPECT_TRUE(error.code == Code::kUnavailable || error.code == Code::kResourceExhausted ||
                 error.code == Code::kFailedPrecondition)

@@ -199,6 +199,19 @@ std::unique_ptr<SimulatedDisk> SimulatedDisk::power_cut(const PowerCut& cut) con
   return disk;
 }
 
+Hash128 SimulatedDisk::digest() const {
+  const std::lock_guard lock(mutex_);
+  std::string all;
+  for (const fs::path& folder : folders_) all += folder.string() + '\0';
+  for (const auto& [path, node] : names_) {
+    const Hash128 bytes = hash128(node->contents.bytes());
+    all += path.string() + '\0';
+    append_le(all, bytes.low);
+    append_le(all, bytes.high);
+  }
+  return hash128(all);
+}
+
 std::vector<fs::path> SimulatedDisk::files() const {
   const std::lock_guard lock(mutex_);
   std::vector<fs::path> paths;

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/disk.h"
+#include "base/hash.h"
 #include "base/testing/simulated_contents.h"
 
 namespace kin {
@@ -82,6 +83,9 @@ class SimulatedDisk final : public Disk {
   // A copy of this disk as a machine might find it after a power cut now. Synced bytes and names
   // are always there. This disk is not changed.
   std::unique_ptr<SimulatedDisk> power_cut(const PowerCut& cut) const;
+
+  // Hash of the names of folders and files and of the bytes that programs read in them.
+  Hash128 digest() const;
 
   // Every file, sorted.
   std::vector<std::filesystem::path> files() const;

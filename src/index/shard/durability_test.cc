@@ -1,6 +1,7 @@
 // Power cuts and failing calls at every step of small runs of a shard: writes, background steps,
 // checkpoints. Acknowledged documents are found by every leg, deleted ones stay deleted, and all
 // indexes agree with the truth.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -137,6 +138,9 @@ class ShardUnderTest final : public StoreUnderTest {
   }
   void drop() override { shard_.reset(); }
   void expect_kept() override;
+  std::optional<Hash128> expected() const override {
+    return hash128(fmt::format("{} {}", acknowledged_.load(), attempted_.load()));
+  }
 
   // Reads still work; writes are refused.
   void expect_after(const Error&) override {

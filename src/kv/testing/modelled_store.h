@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/testing/durability.h"
@@ -29,6 +30,7 @@ class KeyValuesUnderTest final : public StoreUnderTest {
   Status close() override;
   void drop() override { store_.reset(); }
   void expect_kept() override;
+  std::optional<Hash128> expected() const override;
   void expect_after(const Error& error) override;
   std::unique_ptr<StoreUnderTest> after_crash() const override {
     return std::make_unique<KeyValuesUnderTest>(*this);
