@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace kin::router {
 std::string name_of(const Request& request) {
   const std::string name(kind_of(request));
@@ -16,7 +18,9 @@ bool is_of_move(const Request& request) {
     return (std::holds_alternative<Kinds>(request) || ...);
   };
   using OfMoves = std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
-                               PlacesRequest, EndMoveRequest, DigestRequest, AssignRequest>;
+                               PlacesRequest, EndMoveRequest, DigestRequest, AssignRequest,
+                               SampleRequest, DivideRequest, LabelsRequest, PlaceRequest,
+                               EndDivideRequest>;
   return is_any_of(static_cast<OfMoves*>(nullptr));
 }
 
@@ -129,6 +133,11 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
       if (applied.ok() && *applied) simulation_.note(name_ + " refuses a write that it applied");
       return reply;
     }
+  }
+  if (faults_.sabotage == Sabotage::kServesOldMaps && !is_of_move(request)) {
+    CallOptions newest = options;
+    newest.map_epoch = std::numeric_limits<std::uint64_t>::max();
+    return host_->serve(request, newest);
   }
   if (faults_.sabotage == Sabotage::kServesOldReaders) {
     if (auto reply = serve_old_readers(request, options)) return std::move(*reply);

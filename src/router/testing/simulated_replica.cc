@@ -431,7 +431,12 @@ void SimulatedReplica::receive(const Request& request, const CallOptions& option
   simulation_.note(fmt::format("{} gets: {}", name(), name_of(request)));
   Reply<Response> served = Error{Code::kUnavailable, "the node stopped"};
   const LifePointer life = life_;
-  const auto work = [&] { served = life->host->serve(request, options); };
+  const auto* locate = std::get_if<LocateRequest>(&request);
+  const bool anyhow = locate != nullptr && faults_.sabotage == Sabotage::kLocatesAnyhow;
+  const auto work = [&] {
+    served = life->host->serve(anyhow ? Request(LocateRequest{.entities = locate->entities}) : request,
+                               options);
+  };
   const bool crashes = faults_.crash_in_request > 0 && simulation_.once_in(faults_.crash_in_request);
   if (!crashes) work();
   if (crashes && !survives(*life, 1 + simulation_.random().below(12), work)) return;
