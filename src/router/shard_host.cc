@@ -369,7 +369,10 @@ Reply<Response> ShardHost::answer(const LocateRequest& request, const CallOption
     const std::lock_guard lock(owning_);
     if (request.divided > divided_) {
       std::uint64_t known = 0;
-      for (const index::PartitionId home : homes) known = std::max(known, owners_.at(home).epoch);
+      for (const index::PartitionId home : homes) {
+        const auto owner = owners_.find(home);
+        if (owner != owners_.end()) known = std::max(known, owner->second.epoch);
+      }
       return refused({.epoch = known});
     }
   }
