@@ -261,8 +261,8 @@ void ClusterRun::break_one_thing(Random& random) {
     case 5:
     case 6:
     case 7: return node.step();
-    case 8: return abort_any_move(random);
-    default: return begin_any_move(random);
+    case 8: return options_.moves ? abort_any_move(random) : begin_any_repartition(random);
+    default: return options_.moves ? begin_any_move(random) : begin_any_repartition(random);
     case 16: return abort_any_repartition(random);
     case 17:
     case 18:

@@ -20,6 +20,7 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
     sum.moved += report.moved;
     sum.aborted += report.aborted;
     sum.joined += report.joined;
+    sum.divided += report.divided;
     sum.checked += report.checked;
     sum.failed += report.failed;
     sum.stale += report.stale;
@@ -29,6 +30,7 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
   RecordProperty("moved", static_cast<int>(sum.moved));
   RecordProperty("aborted", static_cast<int>(sum.aborted));
   RecordProperty("joined", static_cast<int>(sum.joined));
+  RecordProperty("divided", static_cast<int>(sum.divided));
   RecordProperty("operations", static_cast<int>(sum.checked));
   RecordProperty("failed_reads", static_cast<int>(sum.failed));
   RecordProperty("stale", static_cast<int>(sum.stale));
@@ -134,6 +136,18 @@ INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedTakeOvers,
                                          Sabotage::kIgnoresSnapshots, Sabotage::kNoSeal,
                                          Sabotage::kTrimsLogEarly, Sabotage::kHidesAge),
                          name_of_mistake);
+
+// A copy that says where entities are although its directory is older than the map.
+TEST(SabotagedRepartitions, OldDirectoriesAreFoundOut) {
+  const std::uint64_t most = seeds(1'000);
+  const std::uint64_t seed = first_violation(most, [](std::uint64_t one) {
+    RunOptions options = everything(one, Sabotage::kLocatesAnyhow);
+    options.divides = true;
+    return options;
+  });
+  RecordProperty("seeds", static_cast<int>(seed));
+  EXPECT_GT(seed, 0U) << "no seed up to " << most << " shows it";
+}
 
 // These take minutes: --gtest_also_run_disabled_tests.
 using RarelySeenMistakes = testing::TestWithParam<Sabotage>;
