@@ -227,7 +227,9 @@ TEST(DividedCentroids, ASplitAddsACentroidAndDividesTheShare) {
   ASSERT_TRUE(after.ok()) << after.error().message;
   EXPECT_EQ(after->size(), 5U);
   EXPECT_EQ(*after->nearest(centre), PartitionId{4});
-  EXPECT_EQ(*after->nearest_of(centre, {PartitionId{0}, PartitionId{1}}), PartitionId{1});
+  EXPECT_EQ(*after->nearest_of(std::vector<float>(8, 1.0F), {PartitionId{1}, PartitionId{4}}),
+            PartitionId{1});
+  EXPECT_EQ(*after->nearest_of(centre, {PartitionId{1}}), PartitionId{1});
   EXPECT_TRUE(std::ranges::equal(after->centre_of(PartitionId{2}), before.centre_of(PartitionId{2})));
   const auto read = Centroids::decode(after->encode());
   ASSERT_TRUE(read.ok()) << read.error().message;

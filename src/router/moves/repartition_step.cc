@@ -126,8 +126,11 @@ Result<NewCells> RepartitionStep::learn_cells_of(const Centroids& before,
   for (const index::PartitionId member : after.members) {
     if (!made_.members.contains(member)) order.push_back(member);
   }
+  if (order.empty())
+    return Error{Code::kFailedPrecondition,
+                 "none of the partitions that stay has a centroid: they were merged into others"};
   const LearntCells learnt = learn_cells(sample, wanted);
-  if (learnt.centres.size() < order.size() || order.empty())
+  if (learnt.centres.size() < order.size())
     return Error{Code::kFailedPrecondition,
                  "the partitions have too few different vectors to be divided"};
   NewCells made{.members = after.members};

@@ -68,7 +68,7 @@ TEST(ClusterRun, NothingIsLostWhilePartitionsAreDividedAndMove) {
   const std::uint64_t count = seeds(kSeeds);
   std::size_t divided = 0, undone = 0, moved = 0, failed = 0;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
-    const RunOptions options{.seed = seed, .moves = true, .divides = true};
+    const RunOptions options{.seed = seed, .moves = seed % 2 == 0, .divides = true};
     const RunReport report = run_cluster(options);
     divided += report.divided;
     undone += report.undone;
@@ -80,7 +80,7 @@ TEST(ClusterRun, NothingIsLostWhilePartitionsAreDividedAndMove) {
   RecordProperty("undone", static_cast<int>(undone));
   RecordProperty("moved", static_cast<int>(moved));
   RecordProperty("failed_reads", static_cast<int>(failed));
-  EXPECT_GE(divided, count / 2);
+  EXPECT_GT(divided, count / 2);
 }
 
 // What is contended finds writes that are applied twice: one that was seen, overwritten, and is back.

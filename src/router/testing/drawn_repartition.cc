@@ -6,12 +6,12 @@ namespace kin::router {
 
 NewRepartition draw_repartition(const ShardMap& map, Random& random) {
   const auto shard = static_cast<std::uint32_t>(random.below(map.shards.size()));
-  NewRepartition wanted{.added = static_cast<std::uint32_t>(random.below(3))};
+  NewRepartition wanted{.added = static_cast<std::uint32_t>(random.below(2))};
   for (const index::PartitionId one : map.partitions_of(shard)) {
     // Most of them, so that there are vectors to learn from.
     if (random.below(3) == 0) continue;
     wanted.partitions.insert(one);
-    if (random.below(4) == 0) wanted.retired.insert(one);
+    if (random.below(5) == 0) wanted.retired.insert(one);
   }
   return wanted;
 }

@@ -113,6 +113,7 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kIgnoresSnapshots: return "SnapshotsOfTheLastTermAreIgnored";
     case Sabotage::kTrimsLogEarly: return "TheLogIsTrimmedEarly";
     case Sabotage::kHidesAge: return "FollowersHideTheirAge";
+    case Sabotage::kLocatesAnyhow: return "OldDirectoriesAreAsked";
     default: return "OfAnotherKind";
   }
 }
@@ -137,18 +138,6 @@ INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedTakeOvers,
                                          Sabotage::kTrimsLogEarly, Sabotage::kHidesAge),
                          name_of_mistake);
 
-// A copy that says where entities are although its directory is older than the map.
-TEST(SabotagedRepartitions, OldDirectoriesAreFoundOut) {
-  const std::uint64_t most = seeds(1'000);
-  const std::uint64_t seed = first_violation(most, [](std::uint64_t one) {
-    RunOptions options = everything(one, Sabotage::kLocatesAnyhow);
-    options.divides = true;
-    return options;
-  });
-  RecordProperty("seeds", static_cast<int>(seed));
-  EXPECT_GT(seed, 0U) << "no seed up to " << most << " shows it";
-}
-
 // These take minutes: --gtest_also_run_disabled_tests.
 using RarelySeenMistakes = testing::TestWithParam<Sabotage>;
 TEST_P(RarelySeenMistakes, DISABLED_AreFoundOut) {
@@ -156,7 +145,8 @@ TEST_P(RarelySeenMistakes, DISABLED_AreFoundOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, RarelySeenMistakes,
-                         testing::Values(Sabotage::kServesAfterLease, Sabotage::kStopsLogEarly),
+                         testing::Values(Sabotage::kServesAfterLease, Sabotage::kStopsLogEarly,
+                                         Sabotage::kLocatesAnyhow),
                          name_of_mistake);
 
 }  // namespace
