@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/sized_text.h"
 #include "index/centroids.h"
 #include "router/placement/groups.h"
@@ -17,7 +19,8 @@ namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KCEN";
-constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kVersion = 3;
+constexpr std::uint16_t kWithAllCentroids = 2;  // written while every partition has one
 constexpr std::uint16_t kWithRatios = 1;
 // Recalls for which it is measured how much may be passed over.
 constexpr std::array<double, 8> kRecalls{0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998};
@@ -188,9 +191,90 @@ void Centroids::measure(Rows sample, std::span<const std::uint32_t> queries) {
   }
 }
 
+bool Centroids::has_centroid(index::PartitionId partition) const {
+  const auto place = static_cast<std::size_t>(partition);
+  return place < size() && (weights_.empty() || weights_[place] > 0);
+}
+
+std::span<const float> Centroids::centre_of(index::PartitionId partition) const {
+  return has_centroid(partition) ? row(static_cast<std::size_t>(partition))
+                                 : std::span<const float>();
+}
+
+Result<std::vector<float>> Centroids::prepared(std::span<const float> vector) const {
+  return index::prepared(shape(), vector);
+}
+
+template <typename Numbers>
+std::optional<std::uint32_t> Centroids::nearest_place(const std::vector<double>& distances,
+                                                      const Numbers& among) const {
+  std::optional<std::uint32_t> nearest;
+  for (const auto one : among) {
+    const auto place = static_cast<std::uint32_t>(one);
+    if (!has_centroid(index::PartitionId{place})) continue;
+    if (!nearest || distances[place] < distances[*nearest]) nearest = place;
+  }
+  return nearest;
+}
+
 Result<index::PartitionId> Centroids::nearest(std::span<const float> vector) const {
-  KIN_TRY(const auto prepared, index::prepared(shape(), vector));
-  return index::PartitionId{static_cast<std::uint32_t>(place_of(distances(prepared)))};
+  KIN_TRY(const auto made, prepared(vector));
+  const auto all = std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(size()));
+  const auto place = nearest_place(distances(made), all);
+  KIN_CHECK(place.has_value(), "some partition has a centroid");
+  return index::PartitionId{*place};
+}
+
+Result<index::PartitionId> Centroids::nearest_of(std::span<const float> vector,
+                                                 const Partitions& among) const {
+  KIN_TRY(const auto made, prepared(vector));
+  const auto place = nearest_place(distances(made), among);
+  if (!place) return Error{Code::kInvalidArgument, "none of the partitions has a centroid"};
+  return index::PartitionId{*place};
+}
+
+Result<Centroids> Centroids::divided(const NewCells& cells) const {
+  if (!ratios_.empty())
+    return Error{Code::kFailedPrecondition,
+                 "the centroids of the index are of an older version: export the index and make it "
+                 "again"};
+  Centroids after = *this;
+  after.groups_.clear();
+  double share = 0;
+  double sampled = 0;
+  for (const index::PartitionId member : cells.members) {
+    const auto place = static_cast<std::size_t>(member);
+    const auto centre = cells.centres.find(member);
+    if (place > after.size() || (place == after.size() && centre == cells.centres.end()))
+      return Error{Code::kInvalidArgument, "new partitions have the next numbers, and centroids"};
+    if (place == after.size()) {
+      after.values_.resize(after.values_.size() + dimension_);
+      after.weights_.push_back(0);
+    }
+    share += static_cast<double>(after.weights_[place]);
+    after.weights_[place] = 0;
+    if (centre == cells.centres.end()) continue;
+    if (centre->second.size() != dimension_ || !are_finite(centre->second))
+      return Error{Code::kInvalidArgument, "a centroid does not fit the space"};
+    std::ranges::copy(centre->second, after.values_.begin() +
+                                          static_cast<std::ptrdiff_t>(place * dimension_));
+    const auto size = cells.sizes.find(member);
+    // As in training, no cell counts as empty.
+    sampled += 1 + static_cast<double>(size == cells.sizes.end() ? 0 : size->second);
+  }
+  if (cells.centres.empty())
+    return Error{Code::kInvalidArgument, "a repartition leaves one centroid at least"};
+  for (const auto& [member, centre] : cells.centres) {
+    if (!cells.members.contains(member))
+      return Error{Code::kInvalidArgument, "only members have new centroids"};
+    const auto size = cells.sizes.find(member);
+    const double part =
+        (1 + static_cast<double>(size == cells.sizes.end() ? 0 : size->second)) / sampled;
+    // Members that had no centroid before held nothing of the sample.
+    after.weights_[static_cast<std::size_t>(member)] =
+        std::max(static_cast<float>(share * part), std::numeric_limits<float>::min());
+  }
+  return after;
 }
 
 Result<std::vector<std::uint32_t>> Centroids::near(const NearSearch& search,
@@ -249,7 +333,8 @@ std::vector<std::uint32_t> Centroids::by_ratio(const std::vector<double>& distan
 
 std::string Centroids::encode() const {
   std::string out(kMagic);
-  append_le(out, ratios_.empty() ? kVersion : kWithRatios);
+  const bool lacks = std::ranges::find(weights_, 0.0F) != weights_.end();
+  append_le(out, !ratios_.empty() ? kWithRatios : lacks ? kVersion : kWithAllCentroids);
   append_le(out, static_cast<std::uint8_t>(distance_));
   append_sized(out, space_);
   append_le(out, dimension_);
@@ -279,7 +364,7 @@ Result<Centroids> Centroids::decode(std::string_view bytes) {
   if (!body || !body->starts_with(kMagic)) return damaged();
   ByteReader in(body->substr(kMagic.size()));
   const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion && version != kWithRatios)
+  if (in.ok() && version != kVersion && version != kWithAllCentroids && version != kWithRatios)
     return Error{Code::kFailedPrecondition,
                  "the centroids have a version that this program does not read"};
   Centroids made;
@@ -290,7 +375,8 @@ Result<Centroids> Centroids::decode(std::string_view bytes) {
   const std::size_t count = in.read<std::uint32_t>();
   if (!in.ok() || distance > 2 || !index::check_space(made.shape()).ok() || count == 0)
     return damaged();
-  const bool read = version == kVersion ? made.read_shares(in, count) : made.read_ratios(in, count);
+  const bool read = version == kWithRatios ? made.read_ratios(in, count)
+                                           : made.read_shares(in, count, version == kVersion);
   if (!read || !in.ok() || !in.rest().empty()) return damaged();
   return made;
 }
@@ -305,7 +391,7 @@ bool Centroids::read_ratios(ByteReader& in, std::size_t count) {
   return are_finite(values_) && are_finite(ratios_);
 }
 
-bool Centroids::read_shares(ByteReader& in, std::size_t count) {
+bool Centroids::read_shares(ByteReader& in, std::size_t count, bool may_lack) {
   const std::size_t recalls = in.read<std::uint32_t>();
   const std::size_t groups = in.read<std::uint32_t>();
   if (!in.ok() || recalls != kRecalls.size() || (groups != 0 && groups != count) ||
@@ -319,9 +405,12 @@ bool Centroids::read_shares(ByteReader& in, std::size_t count) {
   passed_ = in.read_vector<float>(recalls);
   groups_ = in.read_vector<std::uint32_t>(groups);
   const auto is_share = [](float value) { return std::isfinite(value) && value >= 0; };
+  // Version 3 is written only where a partition has no centroid.
+  const bool lacks = std::ranges::find(weights_, 0.0F) != weights_.end();
+  const bool has = std::ranges::any_of(weights_, [](float one) { return one > 0; });
   return are_finite(values_) && is_share(sharpness_) && is_share(reach_) &&
-         std::ranges::all_of(passed_, is_share) &&
-         std::ranges::all_of(weights_, [&](float one) { return is_share(one) && one > 0; });
+         std::ranges::all_of(passed_, is_share) && std::ranges::all_of(weights_, is_share) &&
+         lacks == may_lack && has;
 }
 
 ShardMap spread_partitions(std::string index, std::vector<std::string> shards,

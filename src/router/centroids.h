@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,9 +37,17 @@ struct NearSearch {
   std::optional<double> last = {};
 };
 
-// Partition i holds the vectors that are nearest to centroid i. Trained once on a sample, stored
-// under the hash of its bytes and never derived again, so that all routers place alike.
-// Immutable; thread-safe.
+// The partitions of a repartition: how their vectors are divided afterwards.
+struct NewCells {
+  Partitions members = {};
+  // Of members; others have no centroid afterwards. Members that are new have the next numbers.
+  std::map<index::PartitionId, std::vector<float>> centres = {};  // as prepared() gives them
+  std::map<index::PartitionId, std::uint64_t> sizes = {};         // vectors of a sample, by member
+};
+
+// Partition i holds the vectors that are nearest to centroid i. Trained on a sample, stored
+// under the hash of its bytes and never derived again, so that all routers place alike. A partition
+// without a centroid gets no vectors. Immutable; thread-safe.
 class Centroids {
  public:
   // kInvalidArgument if a vector of the sample does not fit the space, or there is none.
@@ -57,8 +66,22 @@ class Centroids {
   // about the same share of the sample. Empty if training was not told of shards.
   const std::vector<std::uint32_t>& groups() const { return groups_; }
 
+  bool has_centroid(index::PartitionId partition) const;
+  // Empty for a partition without a centroid.
+  std::span<const float> centre_of(index::PartitionId partition) const;
+  // A vector as centroids are compared with it. kInvalidArgument if it does not fit the space.
+  Result<std::vector<float>> prepared(std::span<const float> vector) const;
+
   // kInvalidArgument for a vector that does not fit the space.
   Result<index::PartitionId> nearest(std::span<const float> vector) const;
+  // Among these, of which one has a centroid.
+  Result<index::PartitionId> nearest_of(std::span<const float> vector,
+                                        const Partitions& among) const;
+
+  // The centroids after a repartition. What was measured on the sample stays, and members share
+  // what they held of it. kInvalidArgument for cells that do not fit, and if no partition would have
+  // a centroid; kFailedPrecondition for centroids of version 1.
+  Result<Centroids> divided(const NewCells& cells) const;
 
   // The shards to ask, by place in the map, the most promising first. A partition is expected to
   // hold a share of the nearest vectors that falls with the distance of its centroid; shards are
@@ -88,8 +111,12 @@ class Centroids {
                std::size_t shards);
   // Measures what near() needs, with the vectors at `queries`.
   void measure(std::span<const std::vector<float>> sample, std::span<const std::uint32_t> queries);
+  // Nothing if none of them has a centroid.
+  template <typename Numbers>
+  std::optional<std::uint32_t> nearest_place(const std::vector<double>& distances,
+                                             const Numbers& among) const;
   // The parts of the versions. False if they are damaged.
-  bool read_shares(ByteReader& in, std::size_t count);
+  bool read_shares(ByteReader& in, std::size_t count, bool may_lack);
   bool read_ratios(ByteReader& in, std::size_t count);
 
   std::string space_;
@@ -97,7 +124,7 @@ class Centroids {
   std::uint32_t dimension_ = 0;
   std::vector<float> values_;  // row by row
   std::vector<std::uint32_t> groups_;
-  std::vector<float> weights_;  // shares of the sample
+  std::vector<float> weights_;  // shares of the sample; 0: the partition has no centroid
   float sharpness_ = 0;         // see placement/prospects.h
   float reach_ = 0;             // squared distance of the tenth neighbour in the sample, the mean
   std::vector<float> passed_;   // for each of the recalls, see passed_over()

@@ -216,5 +216,69 @@ TEST(CentroidsFormat, DecodesWhatItEncodedAndFindsDamage) {
   }
 }
 
+TEST(DividedCentroids, ASplitAddsACentroidAndDividesTheShare) {
+  const auto sample = clumps(400, 4, 1);
+  const auto before = *Centroids::train(space(), sample, {.partitions = 4});
+  const std::vector<float> centre(8, 9.0F);
+  const auto after = before.divided({.members = {PartitionId{1}, PartitionId{4}},
+                                     .centres = {{PartitionId{1}, std::vector<float>(8, 1.0F)},
+                                                 {PartitionId{4}, centre}},
+                                     .sizes = {{PartitionId{1}, 2}, {PartitionId{4}, 0}}});
+  ASSERT_TRUE(after.ok()) << after.error().message;
+  EXPECT_EQ(after->size(), 5U);
+  EXPECT_EQ(*after->nearest(centre), PartitionId{4});
+  EXPECT_EQ(*after->nearest_of(std::vector<float>(8, 1.0F), {PartitionId{1}, PartitionId{4}}),
+            PartitionId{1});
+  EXPECT_EQ(*after->nearest_of(centre, {PartitionId{1}}), PartitionId{1});
+  EXPECT_TRUE(std::ranges::equal(after->centre_of(PartitionId{2}), before.centre_of(PartitionId{2})));
+  const auto read = Centroids::decode(after->encode());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->encode(), after->encode());
+}
+
+TEST(DividedCentroids, APartitionThatIsMergedAwayGetsNoVectorsAndNoShare) {
+  const auto sample = clumps(400, 4, 1);
+  const auto before = *Centroids::train(space(), sample, {.partitions = 4});
+  const std::vector<float> centre(before.centre_of(PartitionId{2}).begin(),
+                                  before.centre_of(PartitionId{2}).end());
+  EXPECT_EQ(*before.nearest(centre), PartitionId{2});
+  const auto after = before.divided({.members = {PartitionId{2}, PartitionId{3}},
+                                     .centres = {{PartitionId{3}, std::vector<float>(8, 3.0F)}}});
+  ASSERT_TRUE(after.ok()) << after.error().message;
+  EXPECT_FALSE(after->has_centroid(PartitionId{2}));
+  EXPECT_TRUE(after->centre_of(PartitionId{2}).empty());
+  EXPECT_NE(*after->nearest(centre), PartitionId{2});
+  for (const std::uint32_t shard : *after->near({.vector = centre, .recall = 0.9}, apart(4)))
+    EXPECT_NE(shard, 2U);
+  // Version 3, which earlier programs do not read.
+  const std::string bytes = after->encode();
+  EXPECT_EQ(bytes[4], 3);
+  const auto read = Centroids::decode(bytes);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_FALSE(read->has_centroid(PartitionId{2}));
+  EXPECT_EQ(read->encode(), bytes);
+  // A later split uses the number.
+  const auto again = read->divided({.members = {PartitionId{2}, PartitionId{3}},
+                                    .centres = {{PartitionId{2}, centre},
+                                                {PartitionId{3}, std::vector<float>(8, 3.0F)}}});
+  EXPECT_EQ(again->encode()[4], 2);
+  EXPECT_EQ(*again->nearest(centre), PartitionId{2});
+}
+
+TEST(DividedCentroids, CellsThatDoNotFitAreRefused) {
+  const auto sample = clumps(400, 4, 1);
+  const auto before = *Centroids::train(space(), sample, {.partitions = 4});
+  const std::vector<float> centre(8, 1.0F);
+  const auto code = [&](NewCells cells) { return before.divided(cells).error().code; };
+  EXPECT_EQ(code({.members = {PartitionId{1}}}), Code::kInvalidArgument);
+  EXPECT_EQ(code({.members = {PartitionId{1}, PartitionId{9}},
+                  .centres = {{PartitionId{9}, centre}}}),
+            Code::kInvalidArgument);
+  EXPECT_EQ(code({.members = {PartitionId{1}}, .centres = {{PartitionId{2}, centre}}}),
+            Code::kInvalidArgument);
+  EXPECT_EQ(code({.members = {PartitionId{1}}, .centres = {{PartitionId{1}, {1, 2}}}}),
+            Code::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace kin::router

@@ -58,6 +58,11 @@ Status check_move(const ShardMap& map, const NewMove& wanted) {
     return Error{Code::kInvalidArgument,
                  fmt::format("index {} has no shard {} (it has 0 to {})", map.index, wanted.target,
                              map.shards.size() - 1)};
+  if (map.dividing && map.dividing->members.contains(wanted.partition))
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("partition {} is being divided, and does not move meanwhile (`kindred "
+                             "shards migrations {}` shows how far)",
+                             partition, map.index)};
   if (map.shard_of(wanted.partition) == wanted.target)
     return Error{Code::kInvalidArgument, fmt::format("partition {} is on shard {} already",
                                                      partition, wanted.target)};

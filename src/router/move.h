@@ -79,7 +79,7 @@ struct NewMove {
   std::uint32_t target = 0;
 };
 // Whether the move makes sense by the map. kInvalidArgument if there is no such partition or shard,
-// or the target owns the partition already.
+// or the target owns the partition already; kFailedPrecondition while a repartition divides it.
 Status check_move(const ShardMap& map, const NewMove& wanted);
 // Writes the move down; routers step it from then on. kFailedPrecondition if the partition moves
 // already. Errors as check_move(), and kNotFound if there is no such index.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "router/moves/move_step.h"
+#include "router/moves/repartition_step.h"
 
 namespace kin::router {
 namespace {
@@ -19,6 +20,48 @@ bool may_pass(const Error& error) {
 }  // namespace
 
 Result<StepOutcome> Mover::step() {
+  KIN_TRY(const StepOutcome moved, step_moves());
+  KIN_TRY(const StepOutcome divided, step_repartition());
+  return combine(moved, divided);
+}
+
+Result<StepOutcome> Mover::step_repartition() {
+  KIN_TRY(const auto stored, read_repartition(meta_, index_));
+  if (!stored || rule_of(stored->repartition.phase).over) {
+    divided_ = {};
+    return StepOutcome::idle();
+  }
+  if (divided_.id != stored->repartition.id) divided_ = {.id = stored->repartition.id};
+  // Read after the record: its phase tells how old the map may be.
+  KIN_TRY(const auto map, meta_.get(map_key(index_)));
+  if (!map) return StepOutcome::idle();
+  RepartitionStep step(*this, *stored, map->revision);
+  KIN_RETURN_IF_ERROR(step.read(*map));
+  auto outcome = step.run();
+  divided_.problem = outcome.ok() ? "" : outcome.error().message;
+  return outcome.ok() ? outcome : after_error(*stored, outcome.error());
+}
+
+Result<StepOutcome> Mover::after_error(const StoredRepartition& stored, const Error& error) {
+  const StepOutcome later =
+      StepOutcome::not_before(options_.clock->steady_now() + options_.pause);
+  if (!rule_of(stored.repartition.phase).can_abort || may_pass(error)) return later;
+  Repartition after = stored.repartition;
+  after.phase = RepartitionPhase::kAborting;
+  after.reason = error.message;
+  KIN_TRY([[maybe_unused]] const bool written, swap_repartition(meta_, index_, stored, after));
+  return StepOutcome::worked();
+}
+
+std::optional<RepartitionStatus> Mover::repartition() const {
+  if (divided_.id == 0) return {};
+  return RepartitionStatus{.repartition = divided_.id,
+                           .divided = divided_.progress,
+                           .placed = divided_.placed,
+                           .problem = divided_.problem};
+}
+
+Result<StepOutcome> Mover::step_moves() {
   KIN_TRY(std::vector<StoredMove> moves, read_stored_moves(meta_, index_));
   std::erase_if(moves, [](const StoredMove& one) { return rule_of(one.move.phase).over; });
   std::erase_if(seen_, [&](const auto& seen) {

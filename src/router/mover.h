@@ -1,4 +1,4 @@
-// Carries out the moves of an index (router/move.h).
+// Carries out the moves of an index (router/move.h), and its repartitions (router/repartition.h).
 //
 //   Mover mover("papers", meta, connect);
 //   KIN_TRY(const StepOutcome outcome, mover.step());  // call again at outcome.next(now)
@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/step.h"
 #include "router/move.h"
+#include "router/repartition.h"
 #include "router/router.h"
 
 namespace kin::router {
@@ -39,6 +40,7 @@ struct MoverOptions {
   // a part of `attempt` anyway.
   std::size_t pull_bytes = std::size_t{32} << 20;
   std::size_t removed = 500;  // entities removed at once
+  std::size_t divided = 200;  // entities that get another partition at once
   std::size_t most = 2;       // moves at a time; others wait
   bool one_piece = false;     // a step does not pass the fence at once, nor hand over; for tests
 };
@@ -54,11 +56,20 @@ struct MoveStatus {
   std::string problem = {};  // why the last step failed; it is tried again
 };
 
+// The same of a repartition.
+struct RepartitionStatus {
+  std::uint64_t repartition = 0;  // its id
+  Divided divided = {};
+  std::uint64_t placed = 0;  // directory entries that were sent by this mover
+  std::string problem = {};
+};
+
 // What a mover did since it was made.
 struct MoverCounts {
   std::uint64_t bytes = 0;  // of records sent to targets, about
   std::uint64_t done = 0;   // moves whose end this mover wrote
   std::uint64_t failed = 0;
+  std::uint64_t divided = 0;  // repartitions whose end this mover wrote
   // Time in which nobody served a partition, of those that were handed over.
   std::chrono::nanoseconds fenced{0};
 };
@@ -71,16 +82,19 @@ class Mover {
   Mover(std::string index, MetaStore& meta, Connect connect, const MoverOptions& options = {})
       : index_(std::move(index)), meta_(meta), connect_(std::move(connect)), options_(options) {}
 
-  // Does one piece of every move. A shard that does not answer is not an error: it is asked again
+  // Does one piece of every move, and of a repartition. A shard that does not answer is not an error: it is asked again
   // later. Errors are those of the meta store.
   Result<StepOutcome> step();
 
   // The moves that were stepped and are not over.
   std::vector<MoveStatus> statuses() const;
+  // Nothing if none was stepped that is not over.
+  std::optional<RepartitionStatus> repartition() const;
   const MoverCounts& counts() const { return counts_; }
 
  private:
   friend class MoveStep;
+  friend class RepartitionStep;
   // A move as this mover has seen it. A mover that starts later waits longer, and no more.
   struct Seen {
     std::optional<SteadyTime> fenced = {};
@@ -104,6 +118,22 @@ class Mover {
     std::optional<index::ExportPage> ahead = {};  // was read while the one before was stored
     std::string problem = {};
   };
+  struct SeenRepartition {
+    std::uint64_t id = 0;
+    Divided progress = {};
+    std::uint64_t placed = 0;
+    struct Round {
+      std::uint64_t revision = 0;  // of the record
+      index::PartitionId member{};
+      std::optional<DocId> after = {};
+    };
+    std::optional<Round> placing = {};
+    std::optional<SteadyTime> settles = {};
+    std::string problem = {};
+  };
+  Result<StepOutcome> step_moves();
+  Result<StepOutcome> step_repartition();
+  Result<StepOutcome> after_error(const StoredRepartition& stored, const Error& error);
   // Whether another mover carries the move on.
   bool yields(const StoredMove& stored);
   Result<StepOutcome> step_one(const StoredMove& stored, const MetaValue& map);
@@ -116,6 +146,7 @@ class Mover {
   Connect connect_;
   MoverOptions options_;
   std::map<std::uint64_t, Seen> seen_;  // by the id of the move
+  SeenRepartition divided_;
   std::map<std::string, std::shared_ptr<ShardClient>> clients_;
   MoverCounts counts_;
 };

@@ -12,7 +12,7 @@ constexpr auto kKinds = std::to_array<std::string_view>(
      "list",         "read log", "digest", "stats",   "health", "store blob",
      "read blob",    "scope",    "about",  "check",   "near",   "receive",
      "take",         "follow",   "copy",   "places",  "end move",
-     "pull"});
+     "pull",         "sample",   "divide", "labels",  "place",  "end divide"});
 static_assert(kKinds.size() == std::variant_size_v<Request>);
 
 }  // namespace

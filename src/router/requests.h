@@ -73,10 +73,11 @@ struct Assigned {};
 struct AssignRequest {
   using Reply = Assigned;
   std::vector<index::AssignOwner> owners = {};
+  std::uint64_t divided = 0;  // ShardMap::divided of that map; lower ones are ignored
 };
 
 // ---- The directory: in which partition an entity is. Entries are kept by the owner of the
-// entity's home partition, which follows from its id, and never change once they are there.
+// entity's home partition, which follows from its id. Only a repartition changes them.
 
 struct Places {
   std::vector<std::optional<index::PartitionId>> partitions = {};  // in the order asked for
@@ -98,6 +99,8 @@ struct Locate {
 struct LocateRequest {
   using Reply = Places;
   std::vector<Locate> entities = {};
+  // Of the caller's map. A copy of the shard whose directory is older refuses.
+  std::uint64_t divided = 0;
 };
 
 // ---- Reading
@@ -285,6 +288,7 @@ struct ReceiveRequest {
 struct Placed {
   DocId id = {};
   index::PartitionId partition{};
+  std::uint64_t since = 0;  // see PlaceRequest; an entry with a later one is not overwritten
   friend bool operator==(const Placed&, const Placed&) = default;
 };
 // Takes records and directory entries, durably, before it says how far it has come.
@@ -374,6 +378,70 @@ struct EndMoveRequest {
   std::size_t limit = 500;  // entities removed
 };
 
+// ---- Repartitions: the entities of some partitions of a shard, the members, are divided among them
+// by new centroids (router/repartition.h). A shard remembers the newest one that it takes part in, and fails
+// requests of older ones, and of one that is over, with kFailedPrecondition.
+
+struct VectorSample {
+  std::vector<std::vector<float>> vectors = {};
+};
+// Asks for vectors of the partitions, drawn by a hash of the ids.
+struct SampleRequest {
+  using Reply = VectorSample;
+  Partitions partitions = {};
+  std::string space = {};
+  std::size_t limit = 2'000;  // entities that are looked at
+  std::uint64_t seed = 0;
+};
+
+struct Divided {
+  bool done = false;         // every entity was looked at
+  std::uint64_t looked = 0;  // so far
+  std::uint64_t moved = 0;
+  friend bool operator==(const Divided&, const Divided&) = default;
+};
+// Begins a repartition: from now on requests about one of the members are answered about all. With a
+// limit above 0, gives the next entities to the member whose centroid is the nearest; the shard must own all
+// members from `epoch` on.
+struct DivideRequest {
+  using Reply = Divided;
+  std::uint64_t id = 0;
+  Partitions members = {};
+  Hash128 centroids = {};  // a blob of the shard
+  std::uint64_t epoch = 0;
+  std::size_t limit = 0;
+};
+
+struct Labels {
+  std::vector<DocId> ids = {};
+  std::optional<DocId> next = {};  // LabelsRequest::after of the next page; nothing: the last page
+};
+// The ids in a member, also those of tombstones, when dividing is done.
+struct LabelsRequest {
+  using Reply = Labels;
+  std::uint64_t id = 0;
+  index::PartitionId partition{};
+  std::optional<DocId> after = {};
+  std::size_t limit = 5'000;
+};
+
+struct PlacesKept {};
+// Writes places over those that are there, or into free ones, unless these are `since` then or later.
+struct PlaceRequest {
+  using Reply = PlacesKept;
+  std::vector<Claim> claims = {};
+  std::uint64_t since = 0;  // a revision of the repartition's record, which only grow
+};
+
+struct DivideEnded {};
+// Ends the repartition at this shard, which must know owners of all members from `epoch` on.
+struct EndDivideRequest {
+  using Reply = DivideEnded;
+  std::uint64_t id = 0;
+  Partitions members = {};
+  std::uint64_t epoch = 0;
+};
+
 // Milliseconds that a shard works for a partition in each second, averaged over the last minutes.
 // Partitions without work are left out.
 using PartitionLoads = std::map<index::PartitionId, double>;
@@ -427,13 +495,15 @@ using Request =
                  EdgesRequest, ListRequest, ReadLogRequest, DigestRequest, StatsRequest,
                  HealthRequest, StoreBlobRequest, ReadBlobRequest, ScopeRequest, AboutRequest,
                  CheckRequest, NearRequest, ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
-                 PlacesRequest, EndMoveRequest, PullRequest>;
+                 PlacesRequest, EndMoveRequest, PullRequest, SampleRequest, DivideRequest,
+                 LabelsRequest, PlaceRequest, EndDivideRequest>;
 
 using Response =
     std::variant<SessionOpened, WriteReply, Assigned, Places, Entities, StatisticsReply, FindReply,
                  Sums, Presented, Heads, EdgeLists, index::ScanPage, index::LogPage, DigestReply,
                  StatsReply, Health, BlobStored, Blob, AgesInScope, Abouts, CheckReply, NearTexts,
-                 MoveProgress, FollowPage, index::ExportPage, PlacePage, Forgotten>;
+                 MoveProgress, FollowPage, index::ExportPage, PlacePage, Forgotten, VectorSample,
+                 Divided, Labels, PlacesKept, DivideEnded>;
 
 // Requests that change nothing, and may be answered from an older state if the caller says so
 // (CallOptions::most_behind).

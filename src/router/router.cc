@@ -117,10 +117,17 @@ Result<std::vector<std::optional<About>>> State::about(std::span<const DocId> id
 }
 
 Result<EntityPage> State::list(const ListRequest& request, Staleness* staleness) {
+  std::uint64_t divided = 0;
   const auto read = [&](const KnownPointer& known,
                         SteadyTime deadline) -> Result<std::optional<index::ScanPage>> {
     if (static_cast<std::size_t>(request.partition) >= known->map.partitions.size())
       return Error{Code::kInvalidArgument, "the index has no such partition"};
+    if (known->map.dividing && known->map.dividing->members.contains(request.partition))
+      return Error{Code::kUnavailable,
+                   fmt::format("partition {} is being divided, and its documents are not listed "
+                               "meanwhile: try again in a minute",
+                               static_cast<std::uint32_t>(request.partition))};
+    divided = known->map.divided;
     ListRequest heads = request;
     heads.want = {.vectors = false, .summaries = false};
     const std::vector<Ask<ListRequest>> asks{{known->map.shard_of(request.partition), heads}};
@@ -134,7 +141,7 @@ Result<EntityPage> State::list(const ListRequest& request, Staleness* staleness)
   std::vector<DocId> ids;
   for (const index::StoredEntity& one : page.entities) ids.push_back(one.entity.id);
   KIN_TRY(auto abouts, about(ids, request.want, staleness));
-  EntityPage found{.next = page.next};
+  EntityPage found{.divided = divided, .next = page.next};
   for (auto& one : abouts) {
     if (one) found.entities.push_back(std::move(*one));
   }

@@ -130,13 +130,6 @@ Status show_best(const index::ShardView& view, const FindRequest& request, const
   return Done{};
 }
 
-index::ShardQuery with_statistics(const index::ShardQuery& query,
-                                  const index::TextStatistics* statistics) {
-  index::ShardQuery asked = query;
-  asked.statistics = statistics;
-  return asked;
-}
-
 // Edges that begin in other partitions belong to another shard's answer.
 Status keep_own(const index::TruthView& view, const Partitions& partitions, EdgeLists& lists) {
   std::vector<DocId> sources;
@@ -235,7 +228,7 @@ bool ShardHost::is_assigned() const {
 }
 
 std::optional<Refused> ShardHost::refusal(const Partitions& partitions,
-                                          const CallOptions& options) const {
+                                          const CallOptions& options, Wider* wider) const {
   const std::lock_guard lock(owning_);
   std::uint64_t known = 0;
   bool all = true;
@@ -245,13 +238,25 @@ std::optional<Refused> ShardHost::refusal(const Partitions& partitions,
     if (is_known) known = std::max(known, owner->second.epoch);
     all = all && is_known && owner->second.owned && options.map_epoch >= owner->second.epoch;
   }
-  if (all) return {};
-  return Refused{.epoch = known};
+  if (!all) return Refused{.epoch = known};
+  // Found out at once: what ends between the two would make the answer incomplete.
+  const bool is_divided = wider != nullptr && repartition_.state != RepartitionRow::State::kOver;
+  const auto is_named = [&](index::PartitionId one) { return partitions.contains(one); };
+  if (!is_divided || std::ranges::none_of(repartition_.members, is_named)) return {};
+  wider->all = partitions;
+  for (const index::PartitionId member : repartition_.members) {
+    const auto owner = owners_.find(member);
+    if (owner != owners_.end() && owner->second.owned) wider->all->insert(member);
+  }
+  return {};
 }
 
-std::optional<Refused> ShardHost::refusal(const index::ShardQuery& query,
+std::optional<Refused> ShardHost::refusal(index::ShardQuery& query,
                                           const CallOptions& options) const {
-  return refusal(query.scope.partitions.value_or(Partitions{}), options);
+  Wider wider;
+  auto why = refusal(query.scope.partitions.value_or(Partitions{}), options, &wider);
+  if (wider.all) query.scope.partitions = std::move(wider.all);
+  return why;
 }
 
 Reply<Response> ShardHost::answer(const OpenSession&, const CallOptions&) {
@@ -301,9 +306,13 @@ Result<WriteReply> ShardHost::write(const WriteRequest& request, const CallOptio
   }
   const std::vector<index::Mutation>& mutations =
       places.size() < request.mutations.size() ? kept : request.mutations;
-  KIN_TRY(index::Applied applied, shard_->apply(mutations, {.map_epoch = options.map_epoch,
-                                                            .request = request.id,
-                                                            .ages = std::move(ages)}));
+  index::ApplyOptions how{
+      .map_epoch = options.map_epoch, .request = request.id, .ages = std::move(ages)};
+  {
+    const std::lock_guard lock(owning_);
+    if (repartition_.state != RepartitionRow::State::kOver) how.together = repartition_.members;
+  }
+  KIN_TRY(index::Applied applied, shard_->apply(mutations, how));
   if (applied.repeated) {
     // The reply was lost on its way, or this is a late copy that nobody waits for.
     KIN_TRY(auto before, written_before(request));
@@ -335,6 +344,10 @@ Status ShardHost::assign(const AssignRequest& request) {
     const std::lock_guard owning(owning_);
     owners_ = now;
   }
+  if (request.divided > divided_) {
+    KIN_RETURN_IF_ERROR(directory_->keep_divided(request.divided));
+    KIN_RETURN_IF_ERROR(learn_repartition());
+  }
   return end_received(now);
 }
 
@@ -352,25 +365,39 @@ Reply<Response> ShardHost::answer(const LocateRequest& request, const CallOption
   Partitions homes;
   for (const Locate& one : request.entities) homes.insert(one.home);
   if (const auto why = refusal(homes, options)) return refused(*why);
+  {
+    const std::lock_guard lock(owning_);
+    if (request.divided > divided_) {
+      std::uint64_t known = 0;
+      for (const index::PartitionId home : homes) {
+        const auto owner = owners_.find(home);
+        if (owner != owners_.end()) known = std::max(known, owner->second.epoch);
+      }
+      return refused({.epoch = known});
+    }
+  }
   KIN_TRY(Places places, directory_->locate(request.entities));
   return done(std::move(places));
 }
 
 Reply<Response> ShardHost::answer(const GetRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  Wider wider;
+  if (const auto why = refusal(request.partitions, options, &wider)) return refused(*why);
+  const Partitions& within = wider.of(request.partitions);
   KIN_TRY(auto entities, shard_->view().truth().get_many(request.ids, request.want));
   for (auto& entity : entities) {
-    if (entity && !request.partitions.contains(entity->head.partition)) entity.reset();
+    if (entity && !within.contains(entity->head.partition)) entity.reset();
   }
   return done(Entities{.entities = std::move(entities)});
 }
 
 Reply<Response> ShardHost::answer(const StatisticsRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.query, options)) return refused(*why);
+  index::ShardQuery query = request.query;
+  if (const auto why = refusal(query, options)) return refused(*why);
   const index::ShardView view = shard_->view();
-  KIN_TRY(auto statistics, index::read_statistics(view, request.query));
+  KIN_TRY(auto statistics, index::read_statistics(view, query));
   return done(StatisticsReply{.text = std::move(statistics),
-                              .state = statistics_state(view, request.query.scope)});
+                              .state = statistics_state(view, query.scope)});
 }
 
 // A copy that arrives, of a partition that the shard does not own, changes nothing.
@@ -380,29 +407,31 @@ std::uint64_t ShardHost::statistics_state(const index::ShardView& view,
 }
 
 Reply<Response> ShardHost::answer(const FindRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.query, options)) return refused(*why);
+  index::ShardQuery query = request.query;
+  if (const auto why = refusal(query, options)) return refused(*why);
   const index::ShardView view = shard_->view();
   FindReply reply;
-  const std::uint64_t state = statistics_state(view, request.query.scope);
+  const std::uint64_t state = statistics_state(view, query.scope);
   if (request.state && *request.state != state) {
     reply.changed.emplace().state = state;
-    KIN_TRY(reply.changed->text, index::read_statistics(view, request.query));
+    KIN_TRY(reply.changed->text, index::read_statistics(view, query));
     return done(std::move(reply));
   }
-  const auto* statistics = request.statistics ? &*request.statistics : nullptr;
-  KIN_TRY(reply.found, index::find(view, with_statistics(request.query, statistics)));
+  query.statistics = request.statistics ? &*request.statistics : nullptr;
+  KIN_TRY(reply.found, index::find(view, query));
   if (request.show) KIN_RETURN_IF_ERROR(show_best(view, request, *request.show, reply));
   return done(std::move(reply));
 }
 
 Reply<Response> ShardHost::answer(const SumRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.query, options)) return refused(*why);
+  index::ShardQuery query = request.query;
+  if (const auto why = refusal(query, options)) return refused(*why);
+  query.statistics = nullptr;
   index::ShardHits hits;
   if (request.query.count) hits.count = 0;
   for (const std::string& facet : request.query.facets) hits.facets.push_back({.name = facet});
   for (const DocId& id : request.joined) hits.hits.push_back({.doc = {.id = id}});
-  KIN_RETURN_IF_ERROR(
-      index::add_joined(shard_->view(), with_statistics(request.query, nullptr), 0, hits));
+  KIN_RETURN_IF_ERROR(index::add_joined(shard_->view(), query, 0, hits));
   return done(Sums{.count = hits.count, .facets = std::move(hits.facets)});
 }
 
@@ -416,16 +445,18 @@ Reply<Response> ShardHost::answer(const PresentRequest& request, const CallOptio
 }
 
 Reply<Response> ShardHost::answer(const HeadsRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  Wider wider;
+  if (const auto why = refusal(request.partitions, options, &wider)) return refused(*why);
   KIN_TRY(auto heads, shard_->view().truth().heads(request.ids));
   for (auto& head : heads) {
-    if (head && !request.partitions.contains(head->partition)) head.reset();
+    if (head && !wider.of(request.partitions).contains(head->partition)) head.reset();
   }
   return done(Heads{.heads = std::move(heads)});
 }
 
 Reply<Response> ShardHost::answer(const EdgesRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  Wider wider;
+  if (const auto why = refusal(request.partitions, options, &wider)) return refused(*why);
   const index::ShardView view = shard_->view();
   EdgeLists lists;
   for (const DocId& node : request.nodes) {
@@ -435,7 +466,7 @@ Reply<Response> ShardHost::answer(const EdgesRequest& request, const CallOptions
                                                    .limit = request.limit}));
     lists.edges.push_back(std::move(list));
   }
-  KIN_RETURN_IF_ERROR(keep_own(view.truth(), request.partitions, lists));
+  KIN_RETURN_IF_ERROR(keep_own(view.truth(), wider.of(request.partitions), lists));
   return done(std::move(lists));
 }
 
@@ -482,20 +513,25 @@ Reply<Response> ShardHost::answer(const ReadBlobRequest& request, const CallOpti
 }
 
 Reply<Response> ShardHost::answer(const ScopeRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.scope.partitions.value_or(Partitions{}), options))
+  Wider wider;
+  if (const auto why = refusal(request.scope.partitions.value_or(Partitions{}), options, &wider))
     return refused(*why);
-  KIN_TRY(auto ages, index::ages_in_scope(shard_->view(), request.scope, request.ids));
+  index::Scope scope = request.scope;
+  if (wider.all) scope.partitions = std::move(wider.all);
+  KIN_TRY(auto ages, index::ages_in_scope(shard_->view(), scope, request.ids));
   return done(AgesInScope{.ages = std::move(ages)});
 }
 
 Reply<Response> ShardHost::answer(const AboutRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.partitions, options)) return refused(*why);
+  Wider wider;
+  if (const auto why = refusal(request.partitions, options, &wider)) return refused(*why);
+  const Partitions& within = wider.of(request.partitions);
   const index::ShardView view = shard_->view();
   KIN_TRY(auto entities, view.truth().get_many(request.ids, request.want));
   Abouts abouts;
   for (auto& entity : entities) {
     auto& about = abouts.entities.emplace_back();
-    if (!entity || !request.partitions.contains(entity->head.partition)) continue;
+    if (!entity || !within.contains(entity->head.partition)) continue;
     KIN_TRY(about, index::read_about(view.truth(), std::move(*entity), request.want.as_of));
   }
   return done(std::move(abouts));
@@ -507,8 +543,9 @@ Reply<Response> ShardHost::answer(const CheckRequest&, const CallOptions&) {
 }
 
 Reply<Response> ShardHost::answer(const NearRequest& request, const CallOptions& options) {
-  if (const auto why = refusal(request.partitions, options)) return refused(*why);
-  KIN_TRY(auto texts, shard_->near_texts(request.sketches, request.partitions));
+  Wider wider;
+  if (const auto why = refusal(request.partitions, options, &wider)) return refused(*why);
+  KIN_TRY(auto texts, shard_->near_texts(request.sketches, wider.of(request.partitions)));
   return done(NearTexts{.texts = std::move(texts)});
 }
 

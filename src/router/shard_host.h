@@ -17,6 +17,7 @@
 #include "base/step.h"
 #include "index/digest.h"
 #include "index/shard.h"
+#include "router/centroids.h"
 #include "router/node/directory.h"
 #include "router/node/load.h"
 #include "router/node/standing.h"
@@ -121,10 +122,22 @@ class ShardHost {
   Reply<Response> answer(const PlacesRequest& request, const CallOptions& options);
   Reply<Response> answer(const EndMoveRequest& request, const CallOptions& options);
   Reply<Response> answer(const PullRequest& request, const CallOptions& options);
+  Reply<Response> answer(const SampleRequest& request, const CallOptions& options);
+  Reply<Response> answer(const DivideRequest& request, const CallOptions& options);
+  Reply<Response> answer(const LabelsRequest& request, const CallOptions& options);
+  Reply<Response> answer(const PlaceRequest& request, const CallOptions& options);
+  Reply<Response> answer(const EndDivideRequest& request, const CallOptions& options);
 
+  // The partitions that a request is answered about: more than it names during a repartition.
+  struct Wider {
+    std::optional<Partitions> all = {};
+    const Partitions& of(const Partitions& named) const { return all ? *all : named; }
+  };
   // Nothing if the shard owns all of them, from epochs that are in the caller's map.
-  std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options) const;
-  std::optional<Refused> refusal(const index::ShardQuery& query, const CallOptions& options) const;
+  std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options,
+                                 Wider* wider = nullptr) const;
+  // The same, and widens the scope of the query.
+  std::optional<Refused> refusal(index::ShardQuery& query, const CallOptions& options) const;
   // The state of the statistics of words; see StatisticsReply.
   std::uint64_t statistics_state(const index::ShardView& view, const index::Scope& scope) const;
   void count_work(const Request& request, const Response& response, SteadyTime begun);
@@ -162,6 +175,20 @@ class ShardHost {
   void drop_kept(index::PartitionId partition);
   void drop_kept_before(SteadyTime used);
 
+  // Repartitions (shard_host_repartition.cc).
+  // The shard's part in this one; one without an id if it has none yet. kFailedPrecondition if the
+  // repartition is over here, or there is a newer one.
+  Result<RepartitionRow> part_in_repartition(std::uint64_t id) const;
+  Status keep(const RepartitionRow& row);
+  // kFailedPrecondition unless the shard owns all of them from `epoch` on.
+  Status check_members(const Partitions& members, std::uint64_t epoch) const;
+  Result<std::shared_ptr<const Centroids>> centroids_of(const RepartitionRow& row);
+  // The next entities of the members, with the members they go to.
+  struct DividedPage;
+  Result<DividedPage> divide_page(const RepartitionRow& row, std::size_t limit);
+  // From the directory, after it changed.
+  Status learn_repartition();
+
   std::unique_ptr<index::Shard> shard_;
   std::unique_ptr<Directory> directory_;
   const Hash128 identity_;
@@ -175,12 +202,15 @@ class ShardHost {
   mutable std::mutex owning_;  // held briefly; taken after writing_
   index::Owners owners_;
   std::map<index::PartitionId, MoveRow> moves_;  // as they are stored; changed with `writing_` held
+  RepartitionRow repartition_;                   // the same
+  std::uint64_t divided_ = 0;                    // the same; see LocateRequest
 
   std::mutex writing_;  // held during writes and changes of owners; guards what follows
   struct LastWrite {
     std::uint64_t sequence = 0;
     WriteReply reply = {};
   };
+  std::pair<Hash128, std::shared_ptr<const Centroids>> centroids_;  // of a repartition
   // How far clear() is with a partition, by the entity that it looked at last.
   struct Cleared {
     std::uint64_t move = 0;

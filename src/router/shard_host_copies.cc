@@ -30,6 +30,13 @@ Status ShardHost::apply_shipped(const LogObject& object) {
   if (places < object.position)
     KIN_RETURN_IF_ERROR(
         directory_->apply_shipped(batches_of(object, LogStore::kDirectory), position));
+  // Members are answered together before the first entity has another one. An end is learnt when
+  // all rows are there.
+  KIN_TRY(const auto part, directory_->repartition());
+  if (part && part->state != RepartitionRow::State::kOver) {
+    const std::lock_guard owning(owning_);
+    repartition_ = *part;
+  }
   KIN_TRY(const LogPosition things, stored_position(shard_->shipped_position()));
   if (things < object.position)
     KIN_RETURN_IF_ERROR(shard_->apply_shipped(batches_of(object, LogStore::kTruth), position));
@@ -39,10 +46,14 @@ Status ShardHost::apply_shipped(const LogObject& object) {
 Status ShardHost::learn_stores() {
   KIN_TRY(auto moves, directory_->moves());
   index::Owners owners = shard_->stats().owners;
+  KIN_TRY(auto part, directory_->repartition());
+  KIN_TRY(const std::uint64_t divided, directory_->divided());
   drop_kept_before(SteadyTime::max());
   const std::lock_guard owning(owning_);
   moves_ = std::move(moves);
   owners_ = std::move(owners);
+  repartition_ = std::move(part).value_or(RepartitionRow{});
+  divided_ = divided;
   return Done{};
 }
 

@@ -41,6 +41,7 @@ MoveProgress progress_of(const MoveRow& row) {
 
 Status ShardHost::load_moves() {
   KIN_TRY(moves_, directory_->moves());  // nobody else knows the shard yet
+  KIN_RETURN_IF_ERROR(learn_repartition());
   if (is_copy_) return Done{};
   return end_received(owners_);
 }

@@ -9,7 +9,8 @@ namespace kin::router {
 namespace {
 
 constexpr std::string_view kMagic = "KMAP";
-constexpr std::uint16_t kVersion = 3;
+constexpr std::uint16_t kVersion = 4;
+constexpr std::uint16_t kWithoutDivisions = 3;  // written while there was no repartition
 constexpr std::uint16_t kWithoutTerms = 2;  // written while there are none: older routers read it
 constexpr std::uint16_t kWithoutIdentities = 1;             // and without settings
 constexpr std::uint64_t kHomeSeed = 0x6b696e2d686f6d65ULL;  // fixed for ever
@@ -41,18 +42,49 @@ bool read_identities(ByteReader& in, ShardMap& map) {
   return in.ok() && (has_identities == 0 || !map.identities.empty());
 }
 
-// The part that only version 3 has. False if it is damaged.
+// A part of versions 3 and 4. False if it is damaged.
 bool read_terms(ByteReader& in, ShardMap& map) {
   for (std::size_t i = 0; i < map.shards.size() && in.ok(); ++i)
     map.terms.push_back(in.read<std::uint64_t>());
   return in.ok() && !map.terms.empty();
 }
 
+bool has_divisions(const ShardMap& map) {
+  return map.homes != 0 || map.divided != 0 || map.dividing;
+}
+
+// The part that only version 4 has.
+void append_divisions(std::string& out, const ShardMap& map) {
+  append_le(out, map.homes);
+  append_le(out, map.divided);
+  const Dividing dividing = map.dividing.value_or(Dividing{});
+  append_le(out, dividing.repartition);
+  append_le(out, static_cast<std::uint32_t>(dividing.members.size()));
+  for (const index::PartitionId one : dividing.members)
+    append_le(out, static_cast<std::uint32_t>(one));
+}
+
+// False if it is damaged.
+bool read_divisions(ByteReader& in, ShardMap& map) {
+  map.homes = in.read<std::uint32_t>();
+  map.divided = in.read<std::uint64_t>();
+  Dividing dividing{.repartition = in.read<std::uint64_t>()};
+  for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count) {
+    const auto member = in.read<std::uint32_t>();
+    if (member >= map.partitions.size() ||
+        !dividing.members.insert(index::PartitionId{member}).second)
+      return false;
+  }
+  if ((dividing.repartition == 0) != dividing.members.empty()) return false;
+  if (dividing.repartition != 0) map.dividing = std::move(dividing);
+  return in.ok() && map.homes <= map.partitions.size() && has_divisions(map);
+}
+
 }  // namespace
 
 index::PartitionId ShardMap::home_of(const DocId& id) const {
-  return index::PartitionId{
-      static_cast<std::uint32_t>(hash64(id.view(), kHomeSeed) % partitions.size())};
+  const std::uint64_t count = homes == 0 ? partitions.size() : homes;
+  return index::PartitionId{static_cast<std::uint32_t>(hash64(id.view(), kHomeSeed) % count)};
 }
 
 Partitions ShardMap::partitions_of(std::uint32_t shard) const {
@@ -71,7 +103,7 @@ std::optional<std::uint32_t> ShardMap::place_of(const Hash128& identity) const {
 }
 
 AssignRequest ShardMap::assignment_of(std::uint32_t shard) const {
-  AssignRequest request;
+  AssignRequest request{.divided = divided};
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     request.owners.push_back({.partition = index::PartitionId{static_cast<std::uint32_t>(i)},
                               .epoch = partitions[i].epoch,
@@ -105,7 +137,9 @@ ShardMap taken_over(ShardMap map, std::uint32_t shard, std::string address, std:
 
 std::string encode(const ShardMap& map) {
   std::string out(kMagic);
-  append_le(out, map.terms.empty() ? kWithoutTerms : kVersion);
+  const bool divisions = has_divisions(map);
+  const bool terms = !map.terms.empty();
+  append_le(out, divisions ? kVersion : terms ? kWithoutDivisions : kWithoutTerms);
   append_sized(out, map.index);
   append_le(out, map.epoch);
   out += static_cast<char>(map.centroids ? 1 : 0);
@@ -120,9 +154,11 @@ std::string encode(const ShardMap& map) {
   out += static_cast<char>(map.identities.empty() ? 0 : 1);
   for (const Hash128& identity : map.identities) append_hash(out, identity);
   append_sized(out, map.settings);
+  if (divisions) out += static_cast<char>(terms ? 1 : 0);
   // Shards may have joined since the first take-over.
-  for (std::uint32_t shard = 0; !map.terms.empty() && shard < map.shards.size(); ++shard)
+  for (std::uint32_t shard = 0; terms && shard < map.shards.size(); ++shard)
     append_le(out, map.term_of(shard));
+  if (divisions) append_divisions(out, map);
   append_le(out, checksum(out));
   return out;
 }
@@ -150,7 +186,14 @@ Result<ShardMap> decode_shard_map(std::string_view bytes) {
     map.partitions.push_back(owner);
   }
   if (version >= kWithoutTerms && !read_identities(in, map)) return damaged();
-  if (version == kVersion && !read_terms(in, map)) return damaged();
+  bool has_terms = version == kWithoutDivisions;
+  if (version == kVersion) {
+    const auto given = in.read<std::uint8_t>();
+    if (given > 1) return damaged();
+    has_terms = given == 1;
+  }
+  if (has_terms && !read_terms(in, map)) return damaged();
+  if (version == kVersion && !read_divisions(in, map)) return damaged();
   if (!in.ok() || !in.rest().empty() || map.partitions.empty()) return damaged();
   return map;
 }

@@ -21,6 +21,12 @@ struct PartitionOwner {
   friend bool operator==(const PartitionOwner&, const PartitionOwner&) = default;
 };
 
+struct Dividing {
+  std::uint64_t repartition = 0;  // its id
+  Partitions members = {};
+  friend bool operator==(const Dividing&, const Dividing&) = default;
+};
+
 // Changes only by MetaStore::swap(), to a map with the next epoch. Thread-compatible.
 struct ShardMap {
   std::string index = {};
@@ -34,9 +40,16 @@ struct ShardMap {
   // Of the shards, in their order: the term in which another process took the shard over the last
   // time (router/lease.h). Empty: it never happened to any.
   std::vector<std::uint64_t> terms = {};
+  // The first so many partitions are homes: as many as the index was made with. 0: all are.
+  std::uint32_t homes = 0;
+  // The epoch from which on places are those of the last repartition (router/repartition.h). Places
+  // that were learnt by maps with another one may be wrong. 0: there was none.
+  std::uint64_t divided = 0;
+  // The partitions of a repartition that is under way: they are on one shard, and do not move.
+  std::optional<Dividing> dividing = {};
 
   // The partition that follows from an entity's id: its directory entry is there, and so is the
-  // entity if it has no vector. The same for ever as long as the number of partitions is.
+  // entity if it has no vector. The same for ever.
   index::PartitionId home_of(const DocId& id) const;
   std::uint32_t shard_of(index::PartitionId partition) const {
     return partitions[static_cast<std::size_t>(partition)].shard;

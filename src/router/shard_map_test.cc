@@ -97,6 +97,50 @@ TEST(ShardMap, AShardThatIsTakenOverHasANewAddressAndNewEpochs) {
   EXPECT_FALSE(made().place_of({.low = 5, .high = 7}));
 }
 
+TEST(ShardMapFormat, BytesWithDivisionsStayAsTheyWere) {
+  ShardMap map = made();
+  map.terms = {0, 7};
+  map.homes = 4;
+  map.divided = 290;
+  map.dividing = Dividing{.repartition = 8, .members = {PartitionId{1}, PartitionId{4}}};
+  const std::string bytes = encode(map);
+  // Version 2 and what is behind it.
+  std::string expected = encode(made());
+  expected.resize(expected.size() - sizeof(std::uint64_t));
+  expected[4] = 4;
+  expected += '\1';
+  for (const std::uint64_t term : map.terms) append_le(expected, term);
+  append_le(expected, std::uint32_t{4});
+  append_le(expected, std::uint64_t{290});
+  append_le(expected, std::uint64_t{8});
+  append_le(expected, std::uint32_t{2});
+  append_le(expected, std::uint32_t{1});
+  append_le(expected, std::uint32_t{4});
+  append_le(expected, checksum(expected));
+  EXPECT_EQ(bytes, expected);
+  EXPECT_EQ(*decode_shard_map(bytes), map);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 16);
+    EXPECT_FALSE(decode_shard_map(damaged).ok()) << i;
+    EXPECT_FALSE(decode_shard_map(bytes.substr(0, i)).ok()) << i;
+  }
+  map.terms.clear();
+  map.dividing.reset();
+  EXPECT_EQ(*decode_shard_map(encode(map)), map);
+}
+
+TEST(ShardMap, HomesStayWhenPartitionsAreAdded) {
+  ShardMap map = spread_partitions("papers", {"one:1"}, 4);
+  ShardMap later = map;
+  later.homes = 4;
+  later.partitions.push_back({.shard = 0, .epoch = 3});
+  for (int i = 0; i < 100; ++i) {
+    const DocId id = doc_id_of("test", std::to_string(i));
+    EXPECT_EQ(later.home_of(id), map.home_of(id));
+  }
+}
+
 // Written by version 1, which had neither identities nor settings.
 TEST(ShardMapFormat, OlderMapsAreRead) {
   std::string old("KMAP");

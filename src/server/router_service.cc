@@ -151,6 +151,7 @@ Status RouterService::State::open_moving() {
   if (!options.balance.empty()) {
     KIN_TRY(settings.balance, balance_by_named(options.balance));
   }
+  if (options.balance_partitions) settings.dividing.emplace();
   // Moves need what the store says now, and not what it said last.
   router::MetaStore& store =
       local ? static_cast<router::MetaStore&>(*local) : static_cast<router::MetaStore&>(*etcd);

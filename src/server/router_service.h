@@ -53,6 +53,8 @@ struct RouterServiceOptions {
   std::string balance{};
   double balance_skew = 1.5;
   std::chrono::nanoseconds balance_pause = std::chrono::minutes{1};
+  // Partitions are split and merged by themselves, one at a time (router/partition_plan.h).
+  bool balance_partitions = false;
   search::OpenOptions embedders = {};  // of indexes whose vectors the router makes
   // Receives the problem when etcd goes away, or the file of the tenants cannot be used any more.
   // Called on any thread.

@@ -9,12 +9,12 @@
 #include <mutex>
 #include <set>
 
+#include "app/nodes/move_tables.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/remote_api.h"
 #include "base/clock.h"
 #include "base/json_writer.h"
-#include "base/memory.h"
 #include "data/json_value.h"
 
 namespace kin::app {
@@ -27,6 +27,10 @@ Examples:
   kindred shards split papers 10.0.0.9:7700 --at 127.0.0.1:8723 --wait
   kindred shards drain papers 10.0.0.7:7700 --at 127.0.0.1:8723 --wait
   kindred shards balance papers --by load --max-skew 1.3 --at 127.0.0.1:8723
+  kindred shards split papers --partition 7 --at 127.0.0.1:8723 --wait
+  kindred shards merge papers 7 12 --at 127.0.0.1:8723
+  kindred shards retrain papers 10.0.0.8:7700 --at 127.0.0.1:8723
+  kindred shards balance papers --partitions --dry-run --at 127.0.0.1:8723
   kindred shards migrations papers --at 127.0.0.1:8723
   kindred shards abort papers 7 --at 127.0.0.1:8723
   kindred shards abort papers --all --at 127.0.0.1:8723
@@ -37,7 +41,15 @@ run, and moves its share of the partitions there. `drain` moves all partitions o
 stays, empty, and the node can be switched off. `balance` moves partitions from the fullest node to the emptiest until none
 has much more than the mean. --dry-run shows what would move and what it gains. Any router of the index carries moves on;
 they survive restarts of routers and nodes. A move can be aborted until the partition is handed over. `followers` says how
-many copies each shard has on other nodes; one takes over when the shard's node is gone (`kindred node --help`).)";
+many copies each shard has on other nodes; one takes over when the shard's node is gone (`kindred node --help`).
+
+An index whose documents are placed by their vectors can divide its partitions anew, one time after the other: `split
+--partition` divides one into several on its node, by centroids that are learnt from its vectors; `merge` puts the
+documents of several on one node into the first; `retrain` fits the centroids of all partitions of a node to their
+vectors. `balance --partitions` splits what is larger than --split-above times the mean, or --target, and merges
+neighbours below --merge-below times of it: the first of its plan at a time. Everybody keeps reading and writing, but
+documents of these partitions are not listed (exported) meanwhile. `abort --repartition` undoes one that has not begun
+to divide.)";
 
 struct MoveArguments {
   AtFlags at;
@@ -50,82 +62,19 @@ struct MoveArguments {
   double least_gain = 0.02;
   std::uint64_t most = 16;
   std::uint64_t followers = 0;
+  std::uint64_t into = 2;
+  double target = 0;
+  double split_above = 3;
+  double merge_below = 0.25;
   bool all = false;
+  bool repartition = false;
+  bool by_partitions = false;
   bool dry_run = false;
   bool wait = false;
   bool json = false;
 };
 
 using data::JsonValue;
-
-std::uint64_t whole(const JsonValue& value) {
-  return value.number() == nullptr ? 0 : static_cast<std::uint64_t>(*value.number());
-}
-double real(const JsonValue& value) {
-  return value.number() == nullptr ? 0 : *value.number();
-}
-bool truth(const JsonValue& value) {
-  return value.boolean() != nullptr && *value.boolean();
-}
-
-std::string plural(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string duration(std::uint64_t seconds) {
-  if (seconds < 60) return fmt::format("{} s", seconds);
-  return fmt::format("{}:{:02} min", seconds / 60, seconds % 60);
-}
-
-// What a plan moves, and what each node has before and after it.
-std::string plan_table(const JsonValue& answer) {
-  const JsonValue& plan = answer["plan"];
-  const std::string_view unit = plan["unit"].text();
-  std::string table;
-  if (plan["moves"].items().empty()) table += "nothing to move\n";
-  for (const JsonValue& one : plan["moves"].items())
-    table += fmt::format("  partition {:>5}  {:>12.6g} {}  {} -> {}\n", whole(one["partition"]),
-                         real(one["weight"]), unit, one["from"].text(), one["to"].text());
-  table += fmt::format("  {:<28}{:>14}{:>14}  {}\n", "node", "before", "after", unit);
-  for (const JsonValue& shard : plan["shards"].items())
-    table += fmt::format("  {:<28}{:>14.6g}{:>14.6g}\n", shard["address"].text(),
-                         real(shard["before"]), real(shard["after"]));
-  table += fmt::format("  the fullest node has {:.2f} times the mean, then {:.2f} times\n",
-                       real(plan["skew_before"]), real(plan["skew_after"]));
-  for (const JsonValue& one : answer["refused"].items())
-    table += fmt::format("  partition {} does not move: {}\n", whole(one["partition"]),
-                         one["reason"].text());
-  return table;
-}
-
-// How far a copy is: "1,200 of 5,000 entities, 12.1 MB, 8.0 MB/s, 12 s left".
-std::string progress_of(const JsonValue& move) {
-  if (move["entities"].is_null()) return {};
-  const std::string of =
-      move["of"].is_null() ? std::string() : fmt::format(" of {}", whole(move["of"]));
-  std::string text = fmt::format("{}{} entities, {}", whole(move["entities"]), of,
-                                 format_bytes(whole(move["bytes"])));
-  if (real(move["bytes_per_second"]) > 0)
-    text += fmt::format(", {}/s", format_bytes(whole(move["bytes_per_second"])));
-  if (!move["seconds_left"].is_null())
-    text += fmt::format(", {} left", duration(whole(move["seconds_left"])));
-  return text;
-}
-
-std::string moves_table(const JsonValue& answer) {
-  std::string table;
-  for (const JsonValue& move : answer["moves"].items()) {
-    table += fmt::format("  {:>9}  {:<13}{} -> {}", whole(move["partition"]), move["phase"].text(),
-                         move["from"].text(), move["to"].text());
-    if (const std::string progress = progress_of(move); !progress.empty() && !truth(move["over"]))
-      table += "  " + progress;
-    if (!move["reason"].text().empty()) table += fmt::format("  ({})", move["reason"].text());
-    if (!move["problem"].text().empty()) table += fmt::format("  ({})", move["problem"].text());
-    table += "\n";
-  }
-  if (table.empty()) return "no partition has moved yet\n";
-  return fmt::format("  {:>9}  {:<13}{}\n", "partition", "phase", "from -> to") + table;
-}
 
 std::string moves_path(const std::string& name, std::string_view below) {
   return index_path(name) + std::string(below);
@@ -213,6 +162,77 @@ Result<int> run_plan(const MoveArguments& arguments, const CLI::App& verb, std::
   return json["refused"].items().empty() ? kDone : kFailed;
 }
 
+// Waits until the last repartition is over. kFailed if it was undone.
+Result<int> wait_for_repartition(RemoteApi& api, const std::string& name) {
+  std::mutex lock;
+  std::string line;
+  const ProgressLine progress(
+      [&](double) {
+        const std::lock_guard guard(lock);
+        return line;
+      },
+      true);
+  for (;;) {
+    KIN_TRY(const std::string answer, api.get(moves_path(name, "/moves")));
+    KIN_TRY(const JsonValue json, data::parse_json(answer));
+    const JsonValue& one = json["repartition"];
+    if (truth(one["over"])) {
+      if (one["phase"].text() != "failed") return kDone;
+      say(fmt::format("kindred: {}\n", one["reason"].text()));
+      return kFailed;
+    }
+    {
+      const std::lock_guard guard(lock);
+      line = repartition_line(one);
+      if (!line.empty()) line.pop_back();
+    }
+    system_clock().sleep_for(std::chrono::milliseconds{250});
+  }
+}
+
+// Sends a request for repartitions, shows the plan, and waits if that is wanted.
+Result<int> run_repartition(const MoveArguments& arguments, const CLI::App& verb, JsonWriter& body) {
+  const auto api = RemoteApi::open(arguments.at);
+  if (!api) return wrong_usage(api.error(), verb);
+  body.field("dry_run", arguments.dry_run).end();
+  KIN_TRY(const std::string answer,
+          (*api)->post(moves_path(arguments.name, "/repartition"), body.take()));
+  KIN_TRY(const JsonValue json, data::parse_json(answer));
+  if (arguments.json) {
+    KIN_TRY([[maybe_unused]] const int printed, print_result(answer + "\n"));
+  } else {
+    std::string text;
+    for (const JsonValue& one : json["plan"].items())
+      text += fmt::format("  {:>12.6g} entities  {}  {}\n", real(one["entities"]),
+                          one["node"].text(), name_of_repartition(one));
+    if (text.empty()) text = "nothing to split or merge\n";
+    if (arguments.dry_run)
+      text += "nothing was begun (--dry-run)\n";
+    else if (truth(json["begun"]))
+      text += fmt::format("{}begun; `kindred shards migrations {}` shows how far\n",
+                          json["plan"].items().size() > 1 ? "the first was " : "", arguments.name);
+    KIN_TRY([[maybe_unused]] const int printed, print_result(text));
+  }
+  if (!arguments.wait || !truth(json["begun"])) return kDone;
+  return wait_for_repartition(**api, arguments.name);
+}
+
+Result<int> run_merge(const MoveArguments& arguments, const CLI::App& verb) {
+  if (arguments.partitions.size() < 2)
+    return wrong_usage({Code::kInvalidArgument, "a merge needs two partitions at least"}, verb);
+  const std::vector<std::uint64_t> retired(arguments.partitions.begin() + 1,
+                                           arguments.partitions.end());
+  JsonWriter body;
+  body.begin_object().field("partitions", arguments.partitions).field("retired", retired);
+  return run_repartition(arguments, verb, body);
+}
+
+Result<int> run_retrain(const MoveArguments& arguments, const CLI::App& verb) {
+  JsonWriter body;
+  body.begin_object().field("retrain", arguments.node);
+  return run_repartition(arguments, verb, body);
+}
+
 Result<int> run_move(const MoveArguments& arguments, const CLI::App& verb) {
   JsonWriter body;
   body.begin_object().field("partitions", arguments.partitions).field("to", arguments.to);
@@ -225,8 +245,23 @@ Result<int> run_node(const MoveArguments& arguments, const CLI::App& verb, std::
   return run_plan(arguments, verb, below, body.end().take());
 }
 
+Result<int> run_split(const MoveArguments& arguments, const CLI::App& verb) {
+  if (arguments.node.empty() == arguments.partitions.empty())
+    return wrong_usage({Code::kInvalidArgument, "either NODE or --partition is needed"}, verb);
+  if (arguments.partitions.empty()) return run_node(arguments, verb, "/split");
+  JsonWriter body;
+  body.begin_object().field("partitions", arguments.partitions);
+  body.field("added", (arguments.into - 1) * arguments.partitions.size());
+  return run_repartition(arguments, verb, body);
+}
+
 Result<int> run_balance(const MoveArguments& arguments, const CLI::App& verb) {
   JsonWriter body;
+  if (arguments.by_partitions) {
+    body.begin_object().field("target", arguments.target);
+    body.field("split_above", arguments.split_above).field("merge_below", arguments.merge_below);
+    return run_repartition(arguments, verb, body);
+  }
   body.begin_object().field("by", arguments.by).field("max_skew", arguments.max_skew);
   body.field("least_gain", arguments.least_gain).field("most", arguments.most);
   return run_plan(arguments, verb, "/balance",
@@ -239,23 +274,29 @@ Result<int> run_migrations(const MoveArguments& arguments, const CLI::App& verb)
   KIN_TRY(const std::string answer, (*api)->get(moves_path(arguments.name, "/moves")));
   if (arguments.json) return print_result(answer + "\n");
   KIN_TRY(const JsonValue json, data::parse_json(answer));
-  return print_result(moves_table(json));
+  return print_result(moves_table(json) + repartition_line(json["repartition"]));
 }
 
 Result<int> run_abort(const MoveArguments& arguments, const CLI::App& verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
-  if (arguments.all == !arguments.partitions.empty())
-    return wrong_usage({Code::kInvalidArgument, "either partitions or --all is needed"}, verb);
+  const int given = (arguments.all ? 1 : 0) + (arguments.partitions.empty() ? 0 : 1) +
+                    (arguments.repartition ? 1 : 0);
+  if (given != 1)
+    return wrong_usage(
+        {Code::kInvalidArgument, "one of partitions, --all and --repartition is needed"}, verb);
   JsonWriter body;
   body.begin_object();
-  if (arguments.all)
+  if (arguments.repartition)
+    body.field("repartition", true);
+  else if (arguments.all)
     body.field("all", true);
   else
     body.field("partitions", arguments.partitions);
   KIN_TRY(const std::string answer,
           (*api)->post(moves_path(arguments.name, "/abort"), body.end().take()));
   if (arguments.json) return print_result(answer + "\n");
+  if (arguments.repartition) return print_result("repartition to be undone\n");
   KIN_TRY(const JsonValue json, data::parse_json(answer));
   return print_result(plural(json["aborted"].items().size(), "move") + " to be undone\n");
 }
@@ -303,9 +344,21 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   CLI::App* drain = add_verb("drain", "Move all partitions of a node to the others");
   drain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")->required();
   add_plan_flags(*drain, *arguments);
-  CLI::App* split = add_verb("split", "Add a node to an index, and move its share there");
-  split->add_option("NODE", arguments->node, "Address of the new node")->required();
+  CLI::App* split = add_verb("split", "Add a node and move its share there, or divide a partition");
+  split->add_option("NODE", arguments->node, "Address of the new node");
+  split->add_option("--partition", arguments->partitions, "Divide this partition on its node instead")
+      ->type_name("NUMBER")
+      ->expected(1);
+  split->add_option("--into", arguments->into, "With --partition: so many parts")
+      ->check(CLI::Range(2, 64))
+      ->capture_default_str();
   add_plan_flags(*split, *arguments);
+  CLI::App* merge = add_verb("merge", "Put the documents of partitions of one node into the first");
+  merge->add_option("PARTITION", arguments->partitions, "Numbers of partitions")->required();
+  add_plan_flags(*merge, *arguments);
+  CLI::App* retrain = add_verb("retrain", "Fit the centroids of a node's partitions to their vectors");
+  retrain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")->required();
+  add_plan_flags(*retrain, *arguments);
   CLI::App* balance = add_verb("balance", "Move partitions from full nodes to others, once");
   balance->add_option("--by", arguments->by, "Balance entities, or work")
       ->check(CLI::IsMember({"size", "load"}))
@@ -318,6 +371,20 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
                       "Share of the fullest node that a move must take off it")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  balance->add_flag("--partitions", arguments->by_partitions,
+                    "Split and merge partitions instead, one of the plan at a time");
+  balance->add_option("--target", arguments->target,
+                      "With --partitions: entities that a partition should have; 0: the mean")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  balance->add_option("--split-above", arguments->split_above,
+                      "With --partitions: how many times the target a partition may have")
+      ->check(CLI::Range(1.0, 1'000.0))
+      ->capture_default_str();
+  balance->add_option("--merge-below", arguments->merge_below,
+                      "With --partitions: neighbours that together have less of the target are merged")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   balance->add_option("--most", arguments->most, "Most moves")
       ->check(CLI::Range(1, 65'536))
       ->capture_default_str();
@@ -326,6 +393,8 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   CLI::App* abort = add_verb("abort", "Undo moves that are not handed over yet");
   abort->add_option("PARTITION", arguments->partitions, "Numbers of partitions");
   abort->add_flag("--all", arguments->all, "All moves of the index");
+  abort->add_flag("--repartition", arguments->repartition,
+                  "The split, merge or retraining that has not begun to divide");
   CLI::App* followers = add_verb("followers", "Say how many copies each shard has on other nodes");
   followers->add_option("COUNT", arguments->followers, "Copies beside the owner; 0: none")
       ->check(CLI::Range(0, 10))
@@ -333,7 +402,9 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   return {{followers, [=] { return run_followers(*arguments, *followers); }},
           {move, [=] { return run_move(*arguments, *move); }},
           {drain, [=] { return run_node(*arguments, *drain, "/drain"); }},
-          {split, [=] { return run_node(*arguments, *split, "/split"); }},
+          {split, [=] { return run_split(*arguments, *split); }},
+          {merge, [=] { return run_merge(*arguments, *merge); }},
+          {retrain, [=] { return run_retrain(*arguments, *retrain); }},
           {balance, [=] { return run_balance(*arguments, *balance); }},
           {migrations, [=] { return run_migrations(*arguments, *migrations); }},
           {abort, [=] { return run_abort(*arguments, *abort); }}};

@@ -51,6 +51,7 @@ struct RouterArguments {
   std::string balance;
   double balance_skew = 1.5;
   double balance_pause = 60;
+  bool balance_partitions = false;
   bool allow_private = false;
 };
 
@@ -81,6 +82,7 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
   options.balance = arguments.balance;
   options.balance_skew = arguments.balance_skew;
   options.balance_pause = nanoseconds_of(arguments.balance_pause);
+  options.balance_partitions = arguments.balance_partitions;
   if (!arguments.move_rate.empty()) {
     auto rate = parse_bytes(arguments.move_rate);
     if (!rate.ok()) return with_context("--move-rate", rate.error());
@@ -137,8 +139,11 @@ void add_move_flags(CLI::App& verb, RouterArguments& arguments) {
                   "With --balance: how many times the mean a node may have before partitions move")
       ->check(CLI::Range(1.0, 1'000.0))
       ->capture_default_str();
+  verb.add_flag("--balance-partitions", arguments.balance_partitions,
+                "Split partitions that have more than three times the mean of their index, and merge "
+                "small neighbours, one at a time, while everybody keeps reading and writing");
   verb.add_option("--balance-pause", arguments.balance_pause,
-                  "With --balance: seconds between two looks at the nodes")
+                  "With --balance or --balance-partitions: seconds between two looks at the nodes")
       ->check(CLI::Range(0.1, 86'400.0))
       ->capture_default_str();
 }

@@ -29,7 +29,8 @@ Examples:
 and whether it answers. `stats` shows what the shards of an index hold, its largest partitions, and those with the most
 work: milliseconds that a node works for a partition in each second, averaged over the last minutes. The page of a
 router shows the same at /shards. `move`, `drain`, `split` and `balance` move partitions to other nodes while everybody
-keeps reading and writing; `migrations` shows how far that is, and `abort` undoes it.)";
+keeps reading and writing; `split --partition`, `merge` and `retrain` divide them by new centroids; `migrations` shows
+how far that is, and `abort` undoes it.)";
 
 struct ShardsArguments {
   AtFlags at;

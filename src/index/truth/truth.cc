@@ -168,7 +168,8 @@ Result<Applied> Truth::write(std::span<const Item> items, const ApplyOptions& op
                       .names = names_,
                       .owners = owners_,
                       .counters = counters_,
-                      .map_epoch = options.map_epoch});
+                      .map_epoch = options.map_epoch,
+                      .together = options.together});
   // One read for all rows that the batch needs, instead of one for each item.
   KIN_RETURN_IF_ERROR(writer.fetch(items));
   Applied applied{.first = counters_.last_lsn + 1};

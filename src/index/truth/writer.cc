@@ -58,7 +58,8 @@ TruthWriter::TruthWriter(const Start& start)
       owners_(start.owners),
       rows_(start.store),
       counters_(start.counters),
-      map_epoch_(start.map_epoch) {}
+      map_epoch_(start.map_epoch),
+      together_(start.together) {}
 
 Status TruthWriter::fetch(std::span<const Mutation> mutations) {
   return fetch_rows(mutations, names_, rows_);
@@ -312,7 +313,8 @@ Result<Outcome> TruthWriter::run(const PutEntity& put) {
   const Entity& entity = put.entity;
   KIN_TRY(const auto before, head(entity.id));
   const PartitionId former = partition_in(before);
-  const PartitionId partition = put.partition.value_or(former);
+  PartitionId partition = put.partition.value_or(former);
+  if (before && together_.contains(former) && together_.contains(partition)) partition = former;
   // An entity that moves leaves a partition and enters another; the shard must own both.
   if (is_live(before)) {
     if (const auto refused = refuse(former)) return *refused;

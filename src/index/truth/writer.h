@@ -35,6 +35,7 @@ class TruthWriter {
     const Owners& owners;  // empty: the shard owns every partition
     Counters counters;
     std::optional<std::uint64_t> map_epoch = {};  // as in ApplyOptions
+    std::set<PartitionId> together = {};          // as in ApplyOptions
   };
   explicit TruthWriter(const Start& start);
 
@@ -143,6 +144,7 @@ class TruthWriter {
   StagedRows rows_;
   Counters counters_;
   std::optional<std::uint64_t> map_epoch_;
+  std::set<PartitionId> together_;
   std::uint64_t age_ = 0;
   Owners new_owners_;
   std::vector<std::string> new_names_;

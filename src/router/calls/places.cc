@@ -15,10 +15,13 @@ std::vector<Locate>& items(LocateRequest& request) {
 }
 
 // A place that nobody has to be asked about. Without centroids entities are placed by their ids.
-std::optional<index::PartitionId> place_of(const Shards& shards, const Known& known,
+std::optional<index::PartitionId> place_of(const Shards& shards, const KnownPointer& known,
                                            const DocId& id) {
-  if (!known.map.centroids) return known.map.home_of(id);
-  return shards.place(id);
+  if (!known->map.centroids) return known->map.home_of(id);
+  const auto place = shards.place(known, id);
+  // A partition of a newer map.
+  if (place && static_cast<std::size_t>(*place) >= known->map.partitions.size()) return {};
+  return place;
 }
 
 // Asks the owners of the home partitions. `all` has every id once.
@@ -27,6 +30,9 @@ void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<
                    const Limits& limits, PlacesFound& found) {
   std::map<std::uint32_t, Asked> by_shard;
   for (const Item& item : all) items(by_shard[known->map.shard_of(item.home)]).push_back(item);
+  if constexpr (std::is_same_v<Asked, LocateRequest>) {
+    for (auto& [shard, request] : by_shard) request.divided = known->map.divided;
+  }
   std::vector<Ask<Asked>> asks;
   for (auto& [shard, request] : by_shard) asks.push_back({shard, std::move(request)});
   auto told = shards.ask(known, asks, limits);
@@ -44,8 +50,14 @@ void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const auto& place = reply->partitions[i];
       if (!place) continue;
+      if (static_cast<std::size_t>(*place) >= known->map.partitions.size()) {
+        found.map_changed = true;
+        found.unknown.emplace(asked[i].id,
+                              Error{Code::kUnavailable, "the entity is in a partition of a newer map"});
+        continue;
+      }
       found.places.emplace(asked[i].id, *place);
-      shards.remember(asked[i].id, *place);
+      shards.remember(known, asked[i].id, *place);
     }
   }
 }
@@ -58,7 +70,7 @@ PlacesFound locate(Shards& shards, const KnownPointer& known, std::span<const Do
   std::vector<Locate> unknown;
   std::unordered_set<DocId> asked;
   for (const DocId& id : ids) {
-    if (const auto place = place_of(shards, *known, id))
+    if (const auto place = place_of(shards, known, id))
       found.places.emplace(id, *place);
     else if (asked.insert(id).second)
       unknown.push_back({.id = id, .home = known->map.home_of(id)});
@@ -73,7 +85,7 @@ PlacesFound claim(Shards& shards, const KnownPointer& known, std::span<const Wan
   std::vector<Claim> unknown;
   std::unordered_set<DocId> asked;
   for (const Wanted& one : wanted) {
-    if (const auto place = place_of(shards, *known, one.id))
+    if (const auto place = place_of(shards, known, one.id))
       found.places.emplace(one.id, *place);
     else if (asked.insert(one.id).second)
       unknown.push_back(

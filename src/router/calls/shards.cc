@@ -60,7 +60,8 @@ Status Shards::refresh() {
   if (known_ && known_->map.epoch >= next->map.epoch) return Done{};
   // A process that took a shard over may lack claims that the last one had acknowledged before they
   // were durable.
-  if (known_ && known_->map.terms != next->map.terms) places_.clear();
+  if (known_ && (known_->map.terms != next->map.terms || known_->map.divided != next->map.divided))
+    places_.clear();
   known_ = std::move(next);
   return Done{};
 }
@@ -160,10 +161,12 @@ Result<std::shared_ptr<const Centroids>> Shards::fetch_centroids(
   return std::make_shared<const Centroids>(std::move(centroids));
 }
 
-CallOptions Shards::call_options(const KnownPointer& known, std::uint32_t shard,
-                                 SteadyTime deadline) const {
-  return {.map_epoch = known->map.epoch,
-          .shard = known->map.identity_of(shard),
+CallOptions Shards::call_options(const KnownPointer& known, const KnownPointer& at,
+                                 std::uint32_t shard, SteadyTime deadline) const {
+  // The request may name partitions of entities by places that are old in a newer map.
+  const bool same_places = known->map.divided == at->map.divided;
+  return {.map_epoch = same_places ? at->map.epoch : known->map.epoch,
+          .shard = at->map.identity_of(shard),
           .deadline = std::min(deadline, options_.clock->steady_now() + options_.attempt)};
 }
 
@@ -173,20 +176,22 @@ bool Shards::tell(const KnownPointer& known, std::uint32_t shard, const Refused&
   // The map comes from the meta store, so the shard may believe it. If this fails, the request is
   // refused again, and so is the next.
   [[maybe_unused]] const auto told = call(*known->clients[shard], known->map.assignment_of(shard),
-                                          call_options(known, shard, deadline));
+                                          call_options(known, known, shard, deadline));
   return true;
 }
 
-std::optional<index::PartitionId> Shards::place(const DocId& id) const {
+std::optional<index::PartitionId> Shards::place(const KnownPointer& known, const DocId& id) const {
   const std::lock_guard lock(mutex_);
+  if (known->map.divided != known_->map.divided) return {};
   const auto found = places_.find(id);
   if (found == places_.end()) return {};
   return found->second;
 }
 
-void Shards::remember(const DocId& id, index::PartitionId partition) {
+void Shards::remember(const KnownPointer& known, const DocId& id, index::PartitionId partition) {
   const std::lock_guard lock(mutex_);
-  // Places never change, so forgetting them costs calls and nothing else.
+  if (known->map.divided != known_->map.divided) return;
+  // Forgetting places costs calls and nothing else.
   if (places_.size() >= options_.known_places) places_.clear();
   places_.insert_or_assign(id, partition);
 }

@@ -108,9 +108,11 @@ class Shards {
     return {.shard = shard, .address = known->map.shards[shard], .error = error};
   }
 
-  // Partitions of entities that are known already.
-  std::optional<index::PartitionId> place(const DocId& id) const;
-  void remember(const DocId& id, index::PartitionId partition);
+  // Partitions of entities that are known already, if they are those of this map: nothing while
+  // another one with another ShardMap::divided is known.
+  std::optional<index::PartitionId> place(const KnownPointer& known, const DocId& id) const;
+  // Learnt by requests that were made by this map.
+  void remember(const KnownPointer& known, const DocId& id, index::PartitionId partition);
 
   // Ages for `count` mutations, the first one of which is given; see index::ApplyOptions. They are
   // higher than all given before, and those of other routers compare as far as clocks agree.
@@ -123,7 +125,8 @@ class Shards {
   void give_back(const KnownPointer& known, std::uint32_t shard, const Lane& lane);
 
  private:
-  CallOptions call_options(const KnownPointer& known, std::uint32_t shard,
+  // Of a request that was made by the map of `known`, to a shard as it is reached by that of `at`.
+  CallOptions call_options(const KnownPointer& known, const KnownPointer& at, std::uint32_t shard,
                            SteadyTime deadline) const;
   // The newest map if processes have taken shards over since: the others need not be waited for.
   KnownPointer reached_by(const KnownPointer& known) const;
@@ -200,7 +203,7 @@ std::vector<Told<typename Asked::Reply>> Shards::ask(const KnownPointer& known,
       ++told[i].sent;
       const std::uint32_t shard = asks[i].shard;
       under_way.emplace_back(*at->clients[shard], asks[i].request,
-                             call_options(at, shard, deadline),
+                             call_options(known, at, shard, deadline),
                              patience_for(at, shard, limits, kind));
     }
     std::vector<std::size_t> again;

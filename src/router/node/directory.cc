@@ -13,6 +13,9 @@ constexpr std::string_view kPlacePrefix = "place/";
 constexpr std::string_view kBlobPrefix = "blob/";
 constexpr std::string_view kMovePrefix = "move/";
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kPlacedAgain = 2;  // of places that a repartition wrote
+constexpr std::string_view kRepartitionKey = "repartition";
+constexpr std::string_view kDividedKey = "divided";
 constexpr std::size_t kMostNoted = 1'000'000;  // entries of one journal
 
 std::string with_hash(std::string_view before, const Hash128& hash) {
@@ -35,7 +38,9 @@ Result<Placed> decode_placed(std::string_view key, std::string_view value) {
   if (id.size() != placed.id.bytes.size())
     return Error{Code::kDataLoss, "a key of the directory is damaged"};
   std::ranges::copy(id, placed.id.bytes.begin());
-  KIN_TRY(placed.partition, decode_place(value));
+  KIN_TRY(const PlaceRow row, decode_place(value));
+  placed.partition = row.partition;
+  placed.since = row.since;
   return placed;
 }
 
@@ -70,22 +75,42 @@ std::string place_key(index::PartitionId home, const DocId& id) {
   return with_partition(kPlacePrefix, home).append(id.view());
 }
 
-std::string encode_place(index::PartitionId partition) {
-  std::string out(1, static_cast<char>(kVersion));
-  append_le(out, static_cast<std::uint32_t>(partition));
+std::string encode_place(const PlaceRow& place) {
+  std::string out(1, static_cast<char>(place.since == 0 ? kVersion : kPlacedAgain));
+  append_le(out, static_cast<std::uint32_t>(place.partition));
+  if (place.since != 0) append_le(out, place.since);
   return out;
 }
 
-Result<index::PartitionId> decode_place(std::string_view bytes) {
+Result<PlaceRow> decode_place(std::string_view bytes) {
+  ByteReader in(bytes);
+  const auto version = in.read<std::uint8_t>();
+  if (in.ok() && version != kVersion && version != kPlacedAgain)
+    return Error{Code::kFailedPrecondition,
+                 "a place in the directory has a version that this program does not read"};
+  PlaceRow place{.partition = index::PartitionId{in.read<std::uint32_t>()}};
+  if (version == kPlacedAgain) place.since = in.read<std::uint64_t>();
+  if (!in.ok() || !in.rest().empty() || (version == kPlacedAgain && place.since == 0))
+    return Error{Code::kDataLoss, "a place in the directory is damaged"};
+  return place;
+}
+
+std::string encode_divided(std::uint64_t epoch) {
+  std::string out(1, static_cast<char>(kVersion));
+  append_le(out, epoch);
+  return out;
+}
+
+Result<std::uint64_t> decode_divided(std::string_view bytes) {
   ByteReader in(bytes);
   const auto version = in.read<std::uint8_t>();
   if (in.ok() && version != kVersion)
     return Error{Code::kFailedPrecondition,
-                 "a place in the directory has a version that this program does not read"};
-  const index::PartitionId partition{in.read<std::uint32_t>()};
+                 "the age of a directory has a version that this program does not read"};
+  const auto epoch = in.read<std::uint64_t>();
   if (!in.ok() || !in.rest().empty())
-    return Error{Code::kDataLoss, "a place in the directory is damaged"};
-  return partition;
+    return Error{Code::kDataLoss, "the age of a directory is damaged"};
+  return epoch;
 }
 
 std::string encode_identity(const Hash128& identity) {
@@ -120,17 +145,14 @@ Result<std::unique_ptr<Directory>> Directory::open(const std::filesystem::path& 
   return std::unique_ptr<Directory>(new Directory(std::move(store)));
 }
 
-Result<Places> Directory::read(std::span<const std::string> keys) const {
+Result<Directory::PlaceRows> Directory::read(std::span<const std::string> keys) const {
   KIN_TRY(const auto rows, store_->get_many(keys));
-  Places places;
-  places.partitions.reserve(keys.size());
+  PlaceRows places;
+  places.reserve(keys.size());
   for (const auto& row : rows) {
-    if (!row) {
-      places.partitions.emplace_back();
-      continue;
-    }
-    KIN_TRY(const index::PartitionId partition, decode_place(*row));
-    places.partitions.emplace_back(partition);
+    auto& place = places.emplace_back();
+    if (!row) continue;
+    KIN_TRY(place, decode_place(*row));
   }
   return places;
 }
@@ -140,14 +162,19 @@ Result<Places> Directory::claim(std::span<const Claim> claims) {
   keys.reserve(claims.size());
   for (const Claim& claim : claims) keys.push_back(place_key(claim.home, claim.id));
   const std::lock_guard lock(claiming_);
-  KIN_TRY(Places places, read(keys));
+  KIN_TRY(const PlaceRows before, read(keys));
+  Places places;
   kv::Batch batch(*store_);
   std::map<std::string_view, index::PartitionId> added;  // an id may be claimed twice
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    if (places.partitions[i]) continue;
-    const auto [place, is_new] = added.emplace(keys[i], claims[i].partition);
-    if (is_new) batch.put(keys[i], encode_place(claims[i].partition));
-    places.partitions[i] = place->second;
+    auto& place = places.partitions.emplace_back();
+    if (before[i]) {
+      place = before[i]->partition;
+      continue;
+    }
+    const auto [known, is_new] = added.emplace(keys[i], claims[i].partition);
+    if (is_new) batch.put(keys[i], encode_place({.partition = claims[i].partition}));
+    place = known->second;
   }
   if (batch.size() == 0) return places;
   KIN_RETURN_IF_ERROR(store_->write(batch));
@@ -159,13 +186,75 @@ Result<Places> Directory::claim(std::span<const Claim> claims) {
   return places;
 }
 
+Status Directory::place(const PlaceRequest& request) {
+  std::map<index::PartitionId, std::map<DocId, PlaceRow>> by_home;
+  for (const Claim& claim : request.claims)
+    by_home[claim.home][claim.id] = {.partition = claim.partition, .since = request.since};
+  const std::lock_guard lock(claiming_);
+  for (const auto& [home, places] : by_home) {
+    kv::Batch batch(*store_);
+    KIN_RETURN_IF_ERROR(write_places(batch, home, places));
+  }
+  return Done{};
+}
+
+Status Directory::write_places(kv::Batch& batch, index::PartitionId home,
+                               const std::map<DocId, PlaceRow>& places) {
+  std::vector<std::string> keys;
+  for (const auto& [id, place] : places) keys.push_back(place_key(home, id));
+  KIN_TRY(const PlaceRows before, read(keys));
+  std::vector<std::pair<Placed, std::optional<PlaceRow>>> written;
+  std::size_t i = 0;
+  for (const auto& [id, place] : places) {
+    const auto& old = before[i];
+    const std::string& key = keys[i++];
+    // One that says the same is written, too, so that older ones that come late say nothing.
+    if (old && old->since >= place.since) continue;
+    batch.put(key, encode_place(place));
+    written.push_back({{.id = id, .partition = place.partition, .since = place.since}, old});
+  }
+  if (batch.size() == 0) return Done{};
+  KIN_RETURN_IF_ERROR(store_->write(batch));
+  for (const auto& [placed, old] : written) note(home, placed, old);
+  return Done{};
+}
+
+Status Directory::keep_divided(std::uint64_t epoch) {
+  const std::lock_guard lock(claiming_);
+  KIN_TRY(const std::uint64_t known, divided());
+  if (known >= epoch) return Done{};
+  kv::Batch batch(*store_);
+  batch.put(kDividedKey, encode_divided(epoch));
+  return store_->write(batch);
+}
+
+Result<std::uint64_t> Directory::divided() const {
+  KIN_TRY(const auto kept, store_->get(kDividedKey));
+  if (!kept) return std::uint64_t{0};
+  return decode_divided(*kept);
+}
+
+Status Directory::keep_repartition(const RepartitionRow& row) {
+  kv::Batch batch(*store_);
+  batch.put(kRepartitionKey, encode(row));
+  return store_->write(batch);
+}
+
+Result<std::optional<RepartitionRow>> Directory::repartition() const {
+  KIN_TRY(const auto kept, store_->get(kRepartitionKey));
+  if (!kept) return std::optional<RepartitionRow>();
+  KIN_TRY(RepartitionRow row, decode_repartition_row(*kept));
+  return std::optional(std::move(row));
+}
+
 void Directory::note(index::PartitionId home, const Placed& placed,
-                     const std::optional<index::PartitionId>& before) {
+                     const std::optional<PlaceRow>& before) {
   const auto digest = digests_.find(home);
   if (digest != digests_.end()) {
     const std::string key = place_key(home, placed.id);
     if (before) take_out(digest->second.sum, hash_of(key, encode_place(*before)));
-    add(digest->second.sum, hash_of(key, encode_place(placed.partition)));
+    add(digest->second.sum,
+        hash_of(key, encode_place({.partition = placed.partition, .since = placed.since})));
   }
   const auto journal = journals_.find(home);
   if (journal == journals_.end()) return;
@@ -178,7 +267,13 @@ Result<Places> Directory::locate(std::span<const Locate> entities) const {
   std::vector<std::string> keys;
   keys.reserve(entities.size());
   for (const Locate& one : entities) keys.push_back(place_key(one.home, one.id));
-  return read(keys);
+  KIN_TRY(const PlaceRows rows, read(keys));
+  Places places;
+  for (const auto& row : rows) {
+    auto& place = places.partitions.emplace_back();
+    if (row) place = row->partition;
+  }
+  return places;
 }
 
 Result<PlacePage> Directory::export_places(const PlacesRequest& request) const {
@@ -262,25 +357,17 @@ Status Directory::forget_places(index::PartitionId home) {
 
 Status Directory::keep_move(index::PartitionId partition, const MoveRow& row,
                             std::span<const Placed> places) {
-  kv::Batch batch(*store_);
-  std::map<DocId, index::PartitionId> written;  // an entry may come twice
+  std::map<DocId, PlaceRow> newest;  // an entry may come twice
   for (const Placed& placed : places) {
-    batch.put(place_key(partition, placed.id), encode_place(placed.partition));
-    written[placed.id] = placed.partition;
+    const auto [known, is_new] =
+        newest.emplace(placed.id, PlaceRow{.partition = placed.partition, .since = placed.since});
+    if (!is_new && known->second.since <= placed.since)
+      known->second = {.partition = placed.partition, .since = placed.since};
   }
+  kv::Batch batch(*store_);
   batch.put(with_partition(kMovePrefix, partition), encode(row));
   const std::lock_guard lock(claiming_);
-  std::vector<std::string> keys;
-  if (digests_.contains(partition)) {
-    for (const auto& [id, place] : written) keys.push_back(place_key(partition, id));
-  }
-  KIN_TRY(const Places before, read(keys));
-  KIN_RETURN_IF_ERROR(store_->write(batch));
-  if (keys.empty()) return Done{};
-  std::size_t i = 0;
-  for (const auto& [id, place] : written)
-    note(partition, {.id = id, .partition = place}, before.partitions[i++]);
-  return Done{};
+  return write_places(batch, partition, newest);
 }
 
 Result<std::map<index::PartitionId, MoveRow>> Directory::moves() const {

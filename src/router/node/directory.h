@@ -16,6 +16,7 @@
 #include "index/shard.h"
 #include "kv/key_value_store.h"
 #include "router/node/move_row.h"
+#include "router/node/repartition_row.h"
 #include "router/requests.h"
 
 namespace kin::router {
@@ -23,9 +24,18 @@ namespace kin::router {
 // The key and the value of a place (docs/formats.md, "A node: the directory"). Keys begin with the
 // home partition, so that a partition takes its entries along.
 std::string place_key(index::PartitionId home, const DocId& id);
-std::string encode_place(index::PartitionId partition);
+struct PlaceRow {
+  index::PartitionId partition{};
+  std::uint64_t since = 0;  // see PlaceRequest
+  friend bool operator==(const PlaceRow&, const PlaceRow&) = default;
+};
+std::string encode_place(const PlaceRow& place);
 // kDataLoss for bytes that no encoder wrote, kFailedPrecondition for an unknown version.
-Result<index::PartitionId> decode_place(std::string_view bytes);
+Result<PlaceRow> decode_place(std::string_view bytes);
+
+// ShardMap::divided as it is stored; the same errors.
+std::string encode_divided(std::uint64_t epoch);
+Result<std::uint64_t> decode_divided(std::string_view bytes);
 
 // The identity of a shard as it is stored; the same errors.
 std::string encode_identity(const Hash128& identity);
@@ -48,6 +58,17 @@ class Directory {
 
   Result<Places> claim(std::span<const Claim> claims);
   Result<Places> locate(std::span<const Locate> entities) const;
+  // Writes places over older ones, and where there is none; see PlaceRequest.
+  Status place(const PlaceRequest& request);
+
+  // Keeps the epoch, after all places that were written before. A lower one is ignored.
+  Status keep_divided(std::uint64_t epoch);
+  // 0 if none is kept.
+  Result<std::uint64_t> divided() const;
+
+  // The shard's part in the newest repartition.
+  Status keep_repartition(const RepartitionRow& row);
+  Result<std::optional<RepartitionRow>> repartition() const;
 
   // kInvalidArgument if `hash` is not that of the bytes.
   Status store_blob(const Hash128& hash, std::string_view bytes);
@@ -93,10 +114,16 @@ class Directory {
 
  private:
   explicit Directory(std::unique_ptr<kv::KeyValueStore> store) : store_(std::move(store)) {}
-  Result<Places> read(std::span<const std::string> keys) const;
+  // In the order of the keys.
+  using PlaceRows = std::vector<std::optional<PlaceRow>>;
+  Result<PlaceRows> read(std::span<const std::string> keys) const;
+  // With `claiming_` held. Adds the entries that are newer than what is there to the batch, writes
+  // it, and notes them.
+  Status write_places(kv::Batch& batch, index::PartitionId home,
+                      const std::map<DocId, PlaceRow>& places);
   // With `claiming_` held. An entry was written; `before` is what was there.
   void note(index::PartitionId home, const Placed& placed,
-            const std::optional<index::PartitionId>& before);
+            const std::optional<PlaceRow>& before);
 
   // Of a partition that moves.
   struct Digest {

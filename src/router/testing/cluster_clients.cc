@@ -62,7 +62,8 @@ std::vector<index::Mutation> ClusterClients::mutations_for(std::size_t key, KeyS
   put.entity.key = key_name(key);
   put.entity.source = "test";
   put.entity.text = fmt::format("{} state{}", key_name(key), state);
-  if (!options_.crash && !options_.contended)  // so that the partition is known
+  // Without a vector the partition is known.
+  if ((!options_.crash || options_.divides) && !options_.contended)
     put.entity.vectors = {{"main",
                            {static_cast<float>(random.unit()), static_cast<float>(random.unit()),
                             static_cast<float>(random.unit()), static_cast<float>(random.unit())}}};

@@ -8,8 +8,10 @@
 #include "router/followers.h"
 #include "router/grow.h"
 #include "router/mover.h"
+#include "router/repartition.h"
 #include "router/router.h"
 #include "router/testing/cluster_clients.h"
+#include "router/testing/drawn_repartition.h"
 #include "router/testing/history.h"
 #include "router/testing/simulated_copies.h"
 #include "router/testing/simulated_meta.h"
@@ -87,7 +89,8 @@ class ClusterRun {
 
   // Moves.
   bool has_moves() const {
-    return options_.moves || options_.contended || (options_.crash && options_.followers == 0);
+    return options_.moves || options_.divides || options_.contended ||
+           (options_.crash && options_.followers == 0);
   }
   void join_last();
   void move_all_the_time();
@@ -95,7 +98,12 @@ class ClusterRun {
   void begin_any_move(Random& random);
   void abort_any_move(Random& random);
   void move_first_key();
+  void begin_any_repartition(Random& random);
+  void abort_any_repartition(Random& random);
+  void divide_first_key();
   void settle();
+  void settle_repartition();
+  void count(const Repartition& repartition);
   MoverWatch watch_of(std::size_t number);
   void reach_each_other();
   void crash_at_moment(const std::function<void()>& stop_caller, const std::string& peer);
@@ -122,6 +130,7 @@ class ClusterRun {
   bool settled_ = false;    // movers may stop
   bool is_over_ = false;    // no router is opened any more
   std::size_t faults_ = 0;  // so far, with those that are left out
+  std::set<std::uint64_t> counted_;  // repartitions
   RunReport report_;
   SimulatedCopies copies_{simulation_, network_, meta_, options_, report_};  // among nodes_
   History history_;
@@ -214,13 +223,15 @@ void ClusterRun::live() {
   simulation_.spawn([this] {
     if (options_.contended) return move_all_the_time();
     if (!options_.crash) return break_things();
-    options_.followers > 0 ? copies_.lose_first_owner() : move_first_key();
+    if (options_.followers > 0) return copies_.lose_first_owner();
+    options_.divides ? divide_first_key() : move_first_key();
   });
   if (options_.joins) simulation_.spawn([this] { join_last(); });
   while (acting_ > 0) simulation_.clock().sleep_for(milliseconds{100});
   end_faults();
   if (const auto missing = copies_.await_owners()) clients_.violate(*missing);
   if (has_moves()) settle();
+  if (options_.divides) settle_repartition();
   settled_ = true;
   const std::shared_ptr<RouterLife> last = router(0);
   if (last != nullptr) clients_.read_all(*last->router);
@@ -254,7 +265,7 @@ void ClusterRun::break_one_thing(Random& random) {
   if (options_.followers > 0 && random.below(3) == 0) return copies_.break_one(random);
   SimulatedServer& node = *nodes_[random.below(nodes_.size())];
   const milliseconds pause{random.below(2'000)};
-  switch (random.below(options_.moves ? 16 : 8)) {
+  switch (random.below(options_.divides ? 24 : options_.moves ? 16 : 8)) {
     case 0: return node.crash(pause);
     case 1: return kill_router(random.below(lives_.size()));
     case 2: {
@@ -271,8 +282,16 @@ void ClusterRun::break_one_thing(Random& random) {
     case 5:
     case 6:
     case 7: return node.step();
-    case 8: return abort_any_move(random);
-    default: return begin_any_move(random);
+    case 8: return options_.moves ? abort_any_move(random) : begin_any_repartition(random);
+    default: return options_.moves ? begin_any_move(random) : begin_any_repartition(random);
+    case 16: return abort_any_repartition(random);
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+    case 21:
+    case 22:
+    case 23: return begin_any_repartition(random);
   }
 }
 
@@ -318,7 +337,8 @@ std::shared_ptr<RouterLife> ClusterRun::try_open(std::size_t number) {
                                            .yield = milliseconds{150},
                                            .page = options_.contended ? 50U : 1 + options_.seed % 3,
                                            .pull_bytes = options_.seed % 3 == 0 ? kPageBytes : 600U,
-                                           .removed = 3});
+                                           .removed = 3,
+                                           .divided = 2});
   return life;
 }
 
@@ -375,7 +395,8 @@ void ClusterRun::begin_any_move(Random& random) {
   const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
   if (life == nullptr) return;
   const NewMove wanted{
-      .partition = index::PartitionId{static_cast<std::uint32_t>(random.below(kPartitions))},
+      .partition = index::PartitionId{static_cast<std::uint32_t>(
+          random.below(life->router->map().partitions.size()))},
       .target = static_cast<std::uint32_t>(random.below(options_.nodes + report_.joined))};
   const auto begun = begin_move(*life->meta, kIndex, wanted);
   simulation_.note(fmt::format("move of partition {} to node{}{}",
@@ -413,6 +434,52 @@ void ClusterRun::move_first_key() {
   is_moving_ = true;
 }
 
+void ClusterRun::begin_any_repartition(Random& random) {
+  const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  if (life == nullptr) return;
+  const NewRepartition wanted = draw_repartition(life->router->map(), random);
+  if (const auto last = read_repartition(*life->meta, kIndex); last.ok() && *last)
+    count((**last).repartition);
+  const auto begun = begin_repartition(*life->meta, kIndex, wanted);
+  simulation_.note(fmt::format("repartition of {}{}", name_of(wanted),
+                               begun.ok() ? "" : ": " + begun.error().message));
+}
+
+void ClusterRun::abort_any_repartition(Random& random) {
+  const std::shared_ptr<RouterLife> life = router(random.below(lives_.size()));
+  if (life == nullptr) return;
+  const auto aborted = abort_repartition(*life->meta, kIndex, "as asked");
+  simulation_.note(fmt::format("abort of the repartition{}",
+                               aborted.ok() ? "" : ": " + aborted.error().message));
+}
+
+// All partitions of the shard that has the first key which exists. Again, where the keys are removed
+// before their vectors are looked at.
+void ClusterRun::divide_first_key() {
+  for (;;) {
+    simulation_.clock().sleep_for(milliseconds{300});
+    const std::shared_ptr<RouterLife> life = router(0);
+    if (life == nullptr || acting_ == 0) return;
+    const auto last = read_repartition(*life->meta, kIndex);
+    if (!last.ok()) continue;
+    if (*last && (**last).repartition.phase == RepartitionPhase::kDone) return;
+    if (*last && !rule_of((**last).repartition.phase).over) continue;
+    std::vector<DocId> ids;
+    for (std::size_t key = 0; key < options_.keys; ++key) ids.push_back(key_id(key));
+    const auto found = life->router->get(ids);
+    if (!found.ok()) continue;
+    const auto entity = std::ranges::find_if(*found, [](const auto& one) { return one.has_value(); });
+    if (entity == found->end()) continue;
+    const ShardMap map = life->router->map();
+    is_moving_ = begin_repartition(*life->meta, kIndex,
+                                   {.partitions = map.partitions_of(map.shard_of(
+                                        (*entity)->head.partition)),
+                                    .added = 1})
+                     .ok() ||
+                 is_moving_;
+  }
+}
+
 void ClusterRun::join_last() {
   Random random(options_.seed);
   simulation_.clock().sleep_for(milliseconds{random.below(1'000)});
@@ -438,6 +505,27 @@ void ClusterRun::move_all_the_time() {
                    {.partition = life->router->map().home_of(key_id(0)), .target = target});
     simulation_.clock().sleep_for(milliseconds{20});
   }
+}
+
+void ClusterRun::count(const Repartition& repartition) {
+  if (!rule_of(repartition.phase).over || !counted_.insert(repartition.id).second) return;
+  ++(repartition.phase == RepartitionPhase::kDone ? report_.divided : report_.undone);
+}
+
+void ClusterRun::settle_repartition() {
+  std::optional<StoredRepartition> last;
+  for (int tries = 0; tries < 600; ++tries) {
+    const std::shared_ptr<RouterLife> life = router(0);
+    if (life == nullptr) return;
+    auto read = read_repartition(*life->meta, kIndex);
+    if (read.ok()) last = std::move(*read);
+    if (read.ok() && (!last || rule_of(last->repartition.phase).over)) break;
+    simulation_.clock().sleep_for(milliseconds{100});
+  }
+  if (last && !rule_of(last->repartition.phase).over)
+    clients_.violate(
+        fmt::format("a repartition is {} for ever", name_of(last->repartition.phase)));
+  if (last) count(last->repartition);
 }
 
 void ClusterRun::settle() {

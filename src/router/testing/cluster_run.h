@@ -46,11 +46,12 @@ struct RunOptions {
   std::size_t followers = 0;
   bool moves = false;  // partitions move from shard to shard, and moves are aborted
   bool relays = false;  // nodes do not reach each other: copies go through routers
+  bool divides = false;  // partitions are split, merged and retrained, too
   bool joins = false;  // a further shard joins the map, and partitions move there, too
   // Everybody writes and reads one key, whose partition moves all the time. Messages get lost, and
   // nothing else breaks.
   bool contended = false;
-  // One partition with all that can be in it moves or, with followers, the owner of the first shard
+  // One partition with all that can be in it moves, or is divided with `divides`; or, with followers, the owner of the first shard
   // is gone for good. One thing crashes meanwhile, and nothing else happens to the clients.
   std::optional<MoveCrash> crash = {};
   // With these two, that owner loses its power and owns the shard again before it is gone.
@@ -75,6 +76,8 @@ struct RunReport {
   std::size_t moved = 0;                // moves that were completed
   std::size_t joined = 0;               // shards
   std::size_t aborted = 0;              // moves that were undone
+  std::size_t divided = 0;              // repartitions that were completed
+  std::size_t undone = 0;               // repartitions that were undone
   std::size_t taken_over = 0;           // shards, by followers
   std::size_t handed_over = 0;          // owners that were stopped in order
   std::size_t pulls = 0;                // of copies by targets, which came to an end in order

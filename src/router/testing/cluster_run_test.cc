@@ -69,6 +69,26 @@ TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
   EXPECT_GT(joined, count * 3 / 4);
 }
 
+// Partitions are split, merged and retrained, and what comes of it moves from shard to shard.
+TEST(ClusterRun, NothingIsLostWhilePartitionsAreDividedAndMove) {
+  const std::uint64_t count = seeds(kSeeds);
+  std::size_t divided = 0, undone = 0, moved = 0, failed = 0;
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + count; ++seed) {
+    const RunOptions options{.seed = seed, .moves = seed % 2 == 0, .divides = true};
+    const RunReport report = run_cluster(options);
+    divided += report.divided;
+    undone += report.undone;
+    moved += report.moved;
+    failed += report.failed;
+    if (report.violation) FAIL() << tell(options, report);
+  }
+  RecordProperty("divided", static_cast<int>(divided));
+  RecordProperty("undone", static_cast<int>(undone));
+  RecordProperty("moved", static_cast<int>(moved));
+  RecordProperty("failed_reads", static_cast<int>(failed));
+  EXPECT_GT(divided, count / 2);
+}
+
 // What is contended finds writes that are applied twice: one that was seen, overwritten, and is back.
 RunOptions contended(std::uint64_t seed, Sabotage sabotage = Sabotage::kNone) {
   return {.seed = seed,
@@ -106,7 +126,7 @@ class CrashInMove : public testing::Test {
   // False if there is no such crash.
   bool crash(const MoveCrash& how) {
     const RunOptions options{
-        .clients = 3, .operations = 12, .keys = 3, .relays = relays_, .crash = how};
+        .clients = 3, .operations = 12, .keys = 3, .relays = relays_, .divides = divides_, .crash = how};
     const RunReport report = run_cluster(options);
     if (report.violation) {
       std::string text = fmt::format("moment {}, kind {}, write {}: {}\n", how.moment,
@@ -116,6 +136,7 @@ class CrashInMove : public testing::Test {
     }
     runs_ += report.crashed ? 1 : 0;
     moved_ += report.moved;
+    divided_ += report.divided;
     moments_ = report.moments;
     pulls_ += report.pulls;
     return report.crashed;
@@ -126,7 +147,9 @@ class CrashInMove : public testing::Test {
   bool relays_ = false;
   std::size_t runs_ = 0;
   std::size_t moved_ = 0;
+  std::size_t divided_ = 0;
   std::size_t moments_ = 0;
+  bool divides_ = false;
   std::size_t pulls_ = 0;
 };
 
@@ -161,6 +184,29 @@ TEST_F(CrashInMove, AtEveryCallAndEveryWriteWherePagesGoThroughARouter) {
   relays_ = true;
   crash_everywhere();
   EXPECT_EQ(pulls_, 0U);
+}
+
+// The same for a repartition of the partitions of a shard.
+TEST_F(CrashInMove, AtEveryCallAndEveryWriteOfARepartition) {
+  divides_ = true;
+  crash({});
+  ASSERT_EQ(divided_, 1U) << "nothing crashes";
+  const std::size_t moments = moments_;
+  EXPECT_GT(moments, 30U);
+  using Kind = MoveCrash::Kind;
+  for (std::size_t moment = 1; moment <= moments && !HasFailure(); ++moment) {
+    for (const Kind kind :
+         {Kind::kRouterBefore, Kind::kRouterAfter, Kind::kPeerBefore, Kind::kPeerAfter})
+      crash({.moment = moment, .kind = kind});
+    for (std::uint64_t write = 1;
+         crash({.moment = moment, .kind = Kind::kPeerAtWrite, .write = write});)
+      ++write;
+  }
+  RecordProperty("moments", static_cast<int>(moments));
+  RecordProperty("crashes", static_cast<int>(runs_));
+  RecordProperty("divided", static_cast<int>(divided_));
+  EXPECT_GT(runs_, 2 * moments);
+  EXPECT_GT(divided_, runs_ / 2);
 }
 
 TEST(ClusterRun, ASeedIsTheSameRunEveryTime) {
@@ -214,12 +260,26 @@ TEST_P(SabotagedMoves, AreFoundOut) {
   FAIL() << "no seed up to " << kSeeds << " shows it";
 }
 
+// And for mistakes of repartitions.
+using SabotagedRepartitions = testing::TestWithParam<Sabotage>;
+
+TEST_P(SabotagedRepartitions, AreFoundOut) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const RunReport report =
+        run_cluster({.seed = seed, .divides = true, .sabotage = GetParam()});
+    if (report.violation) return RecordProperty("seeds", static_cast<int>(seed));
+  }
+  FAIL() << "no seed up to " << kSeeds << " shows it";
+}
+
 std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
   switch (mistake.param) {
     case Sabotage::kNone: return "None";
     case Sabotage::kAppliesTwice: return "RequestsAreAppliedTwice";
     case Sabotage::kAnswersEarly: return "WritesAreAnsweredEarly";
     case Sabotage::kForgetsClaims: return "ClaimsAreForgotten";
+    case Sabotage::kDropsClaims: return "TheDirectoryIsNotTold";
+    case Sabotage::kServesOldMaps: return "OldMapsAreServed";
     case Sabotage::kNoFence: return "TheSourceIsNotFenced";
     case Sabotage::kServesOldReaders: return "OldReadersAreServed";
     case Sabotage::kRefusesTooEarly: return "AppliedWritesAreRefused";
@@ -239,6 +299,9 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedCluster,
                          testing::Values(Sabotage::kAppliesTwice, Sabotage::kAnswersEarly,
                                          Sabotage::kForgetsClaims),
+                         name_of_mistake);
+INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedRepartitions,
+                         testing::Values(Sabotage::kDropsClaims, Sabotage::kServesOldMaps),
                          name_of_mistake);
 INSTANTIATE_TEST_SUITE_P(Mistakes, SabotagedMoves,
                          testing::Values(Sabotage::kNoFence, Sabotage::kServesOldReaders,

@@ -45,6 +45,7 @@ RunOptions everything(std::uint64_t seed, Sabotage sabotage) {
           .nodes = seed % 5 == 0 ? 3U : 2U,
           .followers = 1 + seed % 2,
           .moves = seed % 4 != 3,
+          .divides = seed % 3 == 0,
           .joins = seed % 4 == 1,
           .sabotage = sabotage};
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "router/testing/served_calls.h"
 
 namespace kin::router {
@@ -17,9 +19,10 @@ bool is_of_move(const Request& request) {
   const auto is_any_of = [&]<typename... Kinds>(std::variant<Kinds...>*) {
     return (std::holds_alternative<Kinds>(request) || ...);
   };
-  using OfMoves =
-      std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest, PlacesRequest,
-                   EndMoveRequest, DigestRequest, AssignRequest, PullRequest>;
+  using OfMoves = std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
+                               PlacesRequest, EndMoveRequest, DigestRequest, AssignRequest,
+                               SampleRequest, DivideRequest, LabelsRequest, PlaceRequest,
+                               EndDivideRequest, PullRequest>;
   return is_any_of(static_cast<OfMoves*>(nullptr));
 }
 
@@ -121,6 +124,11 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
       if (applied.ok() && *applied) simulation_.note(name_ + " refuses a write that it applied");
       return reply;
     }
+  }
+  if (faults_.sabotage == Sabotage::kServesOldMaps && !is_of_move(request)) {
+    CallOptions newest = options;
+    newest.map_epoch = std::numeric_limits<std::uint64_t>::max();
+    return host_->serve(request, newest);
   }
   if (faults_.sabotage == Sabotage::kServesOldReaders) {
     if (auto reply = serve_old_readers(request, options)) return std::move(*reply);

@@ -443,8 +443,12 @@ void SimulatedReplica::serve(LifePointer life, const Request& request, const Cal
   if (life->dead) return;
   if (outage != nullptr) outage->begin_stretch(*life->disk);
   const auto* pulls = std::get_if<PullRequest>(&request);
-  auto served =
-      pulls == nullptr ? life->host->serve(request, options) : pull(life, *pulls, options, outage);
+  const bool anyhow = std::holds_alternative<LocateRequest>(request) &&
+                      faults_.sabotage == Sabotage::kLocatesAnyhow;
+  Request any_directory;
+  if (anyhow) any_directory = LocateRequest{.entities = std::get<LocateRequest>(request).entities};
+  auto served = pulls == nullptr ? life->host->serve(anyhow ? any_directory : request, options)
+                                 : pull(life, *pulls, options, outage);
   if (loses_power(*life, outage, true) || life->dead) return;
   answer(*life, request, std::move(served), reply);
 }

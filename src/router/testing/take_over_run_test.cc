@@ -20,6 +20,7 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
     sum.moved += report.moved;
     sum.aborted += report.aborted;
     sum.joined += report.joined;
+    sum.divided += report.divided;
     sum.checked += report.checked;
     sum.failed += report.failed;
     sum.stale += report.stale;
@@ -31,6 +32,7 @@ TEST(TakeOverRun, NothingAcknowledgedIsLostWithEverything) {
   RecordProperty("moved", static_cast<int>(sum.moved));
   RecordProperty("aborted", static_cast<int>(sum.aborted));
   RecordProperty("joined", static_cast<int>(sum.joined));
+  RecordProperty("divided", static_cast<int>(sum.divided));
   RecordProperty("operations", static_cast<int>(sum.checked));
   RecordProperty("failed_reads", static_cast<int>(sum.failed));
   RecordProperty("stale", static_cast<int>(sum.stale));
@@ -116,6 +118,7 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kIgnoresSnapshots: return "SnapshotsOfTheLastTermAreIgnored";
     case Sabotage::kTrimsLogEarly: return "TheLogIsTrimmedEarly";
     case Sabotage::kHidesAge: return "FollowersHideTheirAge";
+    case Sabotage::kLocatesAnyhow: return "OldDirectoriesAreAsked";
     default: return "OfAnotherKind";
   }
 }
@@ -147,7 +150,8 @@ TEST_P(RarelySeenMistakes, DISABLED_AreFoundOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, RarelySeenMistakes,
-                         testing::Values(Sabotage::kServesAfterLease, Sabotage::kStopsLogEarly),
+                         testing::Values(Sabotage::kServesAfterLease, Sabotage::kStopsLogEarly,
+                                         Sabotage::kLocatesAnyhow),
                          name_of_mistake);
 
 }  // namespace

@@ -80,7 +80,7 @@ Status BatchWrite::choose_partitions() {
   wanted_.assign(mutations_.size(), {});
   for (std::size_t i = 0; i < mutations_.size(); ++i) {
     const auto* put = std::get_if<index::PutEntity>(&mutations_[i]);
-    if (put == nullptr || decided_[i] || shards_.place(put->entity.id)) continue;
+    if (put == nullptr || decided_[i] || shards_.place(known_, put->entity.id)) continue;
     KIN_TRY(wanted_[i], partition_for(put->entity));
   }
   return Done{};

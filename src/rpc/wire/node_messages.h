@@ -10,13 +10,13 @@ KIN_MESSAGE(router::SessionOpened, SessionOpened, session)
 KIN_MESSAGE(index::RequestId, RequestId, session, sequence)
 KIN_MESSAGE(router::WriteRequest, WriteRequest, id, mutations, partitions, ages)
 KIN_MESSAGE(router::WriteReply, WriteReply, outcomes, repeats, forgotten)
-KIN_MESSAGE(router::AssignRequest, AssignRequest, owners)
+KIN_MESSAGE(router::AssignRequest, AssignRequest, owners, divided)
 KIN_EMPTY_MESSAGE(router::Assigned, Assigned)
 
 KIN_MESSAGE(router::Claim, Claim, id, home, partition)
 KIN_MESSAGE(router::ClaimRequest, ClaimRequest, claims)
 KIN_MESSAGE(router::Locate, Locate, id, home)
-KIN_MESSAGE(router::LocateRequest, LocateRequest, entities)
+KIN_MESSAGE(router::LocateRequest, LocateRequest, entities, divided)
 KIN_MESSAGE(router::Places, Places, partitions)
 
 KIN_MESSAGE(index::Want, Want, vectors, summaries, as_of)
@@ -75,7 +75,7 @@ KIN_MESSAGE(router::NearTexts, NearTexts, texts)
 KIN_MESSAGE(router::MoveName, MoveName, id, partition)
 KIN_MESSAGE(router::MoveProgress, MoveProgress, ready, copied, next, lsn, entities, bytes)
 KIN_MESSAGE(router::ReceiveRequest, ReceiveRequest, move, limit)
-KIN_MESSAGE(router::Placed, Placed, id, partition)
+KIN_MESSAGE(router::Placed, Placed, id, partition, since)
 KIN_MESSAGE(router::TakeRequest, TakeRequest, move, records, places, progress)
 KIN_MESSAGE(router::FollowRequest, FollowRequest, move, after, limit, bytes)
 KIN_MESSAGE(router::FollowPage, FollowPage, records, up_to, last, owned)
@@ -88,12 +88,23 @@ KIN_MESSAGE(router::PullRequest, PullRequest, move, source, shard, limit, bytes,
 KIN_MESSAGE(router::EndMoveRequest, EndMoveRequest, move, keep, limit)
 KIN_MESSAGE(router::Forgotten, Forgotten, more)
 
+KIN_MESSAGE(router::SampleRequest, SampleRequest, partitions, space, limit, seed)
+KIN_MESSAGE(router::VectorSample, VectorSample, vectors)
+KIN_MESSAGE(router::DivideRequest, DivideRequest, id, members, centroids, epoch, limit)
+KIN_MESSAGE(router::Divided, Divided, done, looked, moved)
+KIN_MESSAGE(router::LabelsRequest, LabelsRequest, id, partition, after, limit)
+KIN_MESSAGE(router::Labels, Labels, ids, next)
+KIN_MESSAGE(router::PlaceRequest, PlaceRequest, claims, since)
+KIN_EMPTY_MESSAGE(router::PlacesKept, PlacesKept)
+KIN_MESSAGE(router::EndDivideRequest, EndDivideRequest, id, members, epoch)
+KIN_EMPTY_MESSAGE(router::DivideEnded, DivideEnded)
+
 KIN_MESSAGE(router::Refused, Refused, epoch)
 KIN_ONE_OF(router::Request, Request, open_session, write, assign, claim, locate, get, statistics,
            find, sum, present, heads, edges, list, read_log, digest, stats, health, store_blob,
            read_blob, scope, about, check, near, receive, take, follow, copy, places, end_move,
-           pull)
+           pull, sample, divide, labels, place, end_divide)
 KIN_ONE_OF(router::Response, Response, session_opened, written, assigned, places, entities,
            statistics, found, sums, presented, heads, edges, page, log, digest, stats, health,
            blob_stored, blob, in_scope, abouts, checked, near, progress, followed, copied, placed,
-           forgotten)
+           forgotten, sample, divided, labels, places_kept, divide_ended)

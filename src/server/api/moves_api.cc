@@ -18,6 +18,7 @@ using data::JsonValue;
 
 constexpr std::uint64_t kMostMoves = 65'536;
 constexpr std::uint64_t kMostFollowers = 10;
+constexpr std::uint64_t kMostAdded = 64;  // partitions of one split
 
 void write_move(JsonWriter& json, const ShownMove& shown, const router::ShardMap& map) {
   const router::Move& move = shown.move;
@@ -93,13 +94,71 @@ Result<std::vector<std::uint32_t>> numbers_of(const std::vector<std::uint64_t>& 
   return numbers;
 }
 
+void write_partitions(JsonWriter& json, const router::Partitions& partitions) {
+  json.begin_array();
+  for (const index::PartitionId one : partitions) json.value(static_cast<std::uint32_t>(one));
+  json.end();
+}
+
+void write_repartition(JsonWriter& json, const std::optional<ShownRepartition>& shown,
+                       const router::ShardMap& map) {
+  json.key("repartition");
+  if (!shown) {
+    json.null();
+    return;
+  }
+  const router::Repartition& made = shown->repartition;
+  const router::RepartitionRule rule = router::rule_of(made.phase);
+  json.begin_object().key("partitions");
+  write_partitions(json, made.members);
+  json.key("retired");
+  write_partitions(json, made.retired);
+  json.field("added", made.added);
+  json.field("node", made.shard < map.shards.size() ? map.shards[made.shard] : std::string());
+  json.field("phase", router::name_of(made.phase));
+  json.field("over", rule.over).field("can_abort", rule.can_abort);
+  if (!made.reason.empty()) json.field("reason", made.reason);
+  if (shown->status) {
+    json.field("looked", shown->status->divided.looked);
+    json.field("moved", shown->status->divided.moved).field("placed", shown->status->placed);
+    if (!shown->status->problem.empty()) json.field("problem", shown->status->problem);
+  }
+  json.end();
+}
+
+// Shows a plan, and begins its first repartition unless it is a dry run.
+Result<Response> carry_out(Moving& moving, const std::string& index, const PartitionPlan& plan,
+                           bool dry_run) {
+  const bool begins = !dry_run && !plan.repartitions.empty();
+  if (begins) KIN_RETURN_IF_ERROR(moving.begin(index, plan.repartitions.front()));
+  JsonWriter json;
+  json.begin_object().key("plan").begin_array();
+  for (const router::NewRepartition& one : plan.repartitions) {
+    double entities = 0;
+    for (const index::PartitionId partition : one.partitions) {
+      const auto weight = plan.entities.find(partition);
+      entities += weight == plan.entities.end() ? 0 : weight->second;
+    }
+    json.begin_object().key("partitions");
+    write_partitions(json, one.partitions);
+    json.key("retired");
+    write_partitions(json, one.retired);
+    json.field("added", one.added).field("entities", entities);
+    json.field("node", plan.map.shards[plan.map.shard_of(*one.partitions.begin())]).end();
+  }
+  return json_response(200, json.end().field("begun", begins).end().take());
+}
+
 Result<Response> list_answer(Moving& moving, const Request&, const std::string& index) {
   KIN_TRY(const router::ShardMap map, moving.map_of(index));
   KIN_TRY(const auto moves, moving.moves(index));
   JsonWriter json;
   json.begin_object().key("moves").begin_array();
   for (const ShownMove& one : moves) write_move(json, one, map);
-  return json_response(200, json.end().end().take());
+  json.end();
+  KIN_TRY(const auto divided, moving.repartition(index));
+  write_repartition(json, divided, map);
+  return json_response(200, json.end().take());
 }
 
 Result<Response> move_answer(Moving& moving, const Request& request, const std::string& index) {
@@ -186,15 +245,68 @@ Result<Response> balance_answer(Moving& moving, const Request& request, const st
   return carry_out(moving, index, plan, measure == BalanceBy::kSize ? "entities" : "ms/s", dry_run);
 }
 
+// One of "partitions", with "added" or "retired", "retrain", which names a node, and neither: a plan.
+Result<Response> repartition_answer(Moving& moving, const Request& request,
+                                    const std::string& index) {
+  KIN_TRY(const JsonValue json, parse_json_body(request));
+  JsonFields body(json);
+  std::vector<std::uint64_t> given;
+  std::vector<std::uint64_t> retired;
+  std::uint64_t added = 0;
+  std::string node;
+  double target = 0;
+  router::PartitionPlanOptions options;
+  bool dry_run = false;
+  body.read("partitions", given);
+  body.read("retired", retired);
+  body.read("added", added, {0, kMostAdded});
+  body.read("retrain", node);
+  body.read("target", target, {0, 1e12});
+  body.read("split_above", options.split_above, {1, 1'000});
+  body.read("merge_below", options.merge_below, {0, 1});
+  body.read("least", options.least, {0, 1e12});
+  body.read("dry_run", dry_run);
+  KIN_RETURN_IF_ERROR(body.finish());
+  if (!given.empty() && !node.empty())
+    return Error{Code::kInvalidArgument, "either \"partitions\" or \"retrain\" is needed"};
+  if (given.empty() && (added > 0 || !retired.empty()))
+    return Error{Code::kInvalidArgument, "\"added\" and \"retired\" need \"partitions\""};
+  if (target > 0) options.target = target;
+  PartitionPlan plan;
+  if (!node.empty()) {
+    KIN_TRY(plan, moving.plan_retraining(index, node));
+  } else if (given.empty()) {
+    KIN_TRY(plan, moving.plan_partitions(index, options));
+  } else {
+    router::NewRepartition wanted{.added = static_cast<std::uint32_t>(added)};
+    KIN_TRY(const auto partitions, numbers_of(given));
+    for (const std::uint32_t one : partitions) wanted.partitions.insert(index::PartitionId{one});
+    KIN_TRY(const auto without, numbers_of(retired));
+    for (const std::uint32_t one : without) wanted.retired.insert(index::PartitionId{one});
+    KIN_TRY(plan, moving.plan_repartition(index, wanted));
+  }
+  return carry_out(moving, index, plan, dry_run);
+}
+
 // Aborts the moves of some partitions, or of all that can be aborted.
 Result<Response> abort_answer(Moving& moving, const Request& request, const std::string& index) {
   KIN_TRY(const JsonValue json, parse_json_body(request));
   JsonFields body(json);
   std::vector<std::uint64_t> given;
   bool all = false;
+  bool repartition = false;
   body.read("partitions", given);
   body.read("all", all);
+  body.read("repartition", repartition);
   KIN_RETURN_IF_ERROR(body.finish());
+  if (repartition) {
+    if (all || !given.empty())
+      return Error{Code::kInvalidArgument, "\"repartition\" is aborted by itself"};
+    KIN_RETURN_IF_ERROR(moving.abort_repartition(index));
+    JsonWriter answer;
+    return json_response(
+        200, answer.begin_object().key("aborted").begin_array().end().end().take());
+  }
   if (all != given.empty())
     return Error{Code::kInvalidArgument, "either \"partitions\" or \"all\": true is needed"};
   KIN_TRY(auto partitions, numbers_of(given));
@@ -247,6 +359,7 @@ void add_moves_api(RouteTable& routes, Moving& moving) {
   add("POST", "/balance", balance_answer);
   add("POST", "/followers", followers_answer);
   add("POST", "/abort", abort_answer);
+  add("POST", "/repartition", repartition_answer);
 }
 
 }  // namespace kin::server

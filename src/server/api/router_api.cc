@@ -128,19 +128,24 @@ Result<Response> add_answer(RoutedIndex& index, const Request& request, Tenants*
   return added_response(*added);
 }
 
-// Reads "partition" or "partition:number", which a page gave as `next`.
+// Reads "partition", "partition:number", and either with "@epoch", which a page gave as `next`.
 Result<RoutedIndex::Place> place_in(const Request& request) {
   RoutedIndex::Place place;
   const auto given = request.parameter("after");
   if (!given || given->empty()) return place;
-  const std::string_view text = *given;
+  std::string_view text = *given;
+  const std::size_t at = text.find('@');
+  std::optional<std::uint64_t> divided = 0;  // of an index that was never divided
+  if (at != std::string_view::npos) divided = parse_number<std::uint64_t>(text.substr(at + 1));
+  text = text.substr(0, at);
   const std::size_t colon = text.find(':');
   const auto partition = parse_number<std::uint32_t>(text.substr(0, colon));
   std::optional<std::uint32_t> number;
   if (colon != std::string_view::npos) number = parse_number<std::uint32_t>(text.substr(colon + 1));
-  if (!partition || (colon != std::string_view::npos && !number))
+  if (!partition || !divided || (colon != std::string_view::npos && !number))
     return Error{Code::kInvalidArgument, "parameter \"after\" is not the \"next\" of a page"};
   place.partition = *partition;
+  place.divided = divided;
   if (number) place.after = index::DocNumber{*number};
   return place;
 }
@@ -159,6 +164,7 @@ Result<Response> list_documents_answer(const ReadIndex& index, const Request& re
   if (!page.next) return json_response(200, json.null().end().take());
   std::string next = std::to_string(page.next->partition);
   if (page.next->after) next += ":" + std::to_string(static_cast<std::uint32_t>(*page.next->after));
+  if (page.next->divided.value_or(0) != 0) next += "@" + std::to_string(*page.next->divided);
   return json_response(200, json.value(next).end().take());
 }
 

@@ -25,8 +25,10 @@ Result<std::uint32_t> shard_at(const router::ShardMap& map, const std::string& n
                            map.index, node)};
 }
 
-router::Partitions moving_in(const std::vector<Move>& moves) {
+// Partitions that move, or are divided.
+router::Partitions moving_in(const std::vector<Move>& moves, const router::ShardMap& map) {
   router::Partitions moving;
+  if (map.dividing) moving = map.dividing->members;
   for (const Move& move : moves) {
     if (!router::rule_of(move.phase).over) moving.insert(move.partition);
   }
@@ -53,7 +55,7 @@ StepOutcome Moving::step() {
   // The meta store may be away: that is told elsewhere, and moves go on when it is back.
   StepOutcome outcome = moved.ok() ? *moved : StepOutcome::not_before(now + kRetry);
   outcome = combine(outcome, StepOutcome::not_before(now + kLook));
-  return options_.balance ? combine(outcome, balance_all()) : outcome;
+  return options_.balance || options_.dividing ? combine(outcome, balance_all()) : outcome;
 }
 
 Result<StepOutcome> Moving::step_moves() {
@@ -63,6 +65,13 @@ Result<StepOutcome> Moving::step_moves() {
     if (!entry.value) continue;
     KIN_TRY(const Move move, router::decode_move(entry.value->bytes));
     if (!router::rule_of(move.phase).over) active.insert(router::index_of_move(entry.key));
+  }
+  KIN_TRY(const auto divided, meta_.watch(router::kRepartitionsPrefix, 0, SteadyTime{}));
+  for (const router::MetaEntry& entry : divided.entries) {
+    if (!entry.value) continue;
+    KIN_TRY(const auto one, router::decode_repartition(entry.value->bytes));
+    if (!router::rule_of(one.phase).over)
+      active.insert(entry.key.substr(router::kRepartitionsPrefix.size()));
   }
   StepOutcome outcome = StepOutcome::idle();
   for (const std::string& index : active) {
@@ -83,8 +92,10 @@ Result<StepOutcome> Moving::step_moves() {
     sum.done += one.second->counts().done;
     sum.failed += one.second->counts().failed;
     sum.fenced += one.second->counts().fenced;
+    sum.divided += one.second->counts().divided;
     counts_.erase(one.first);
     statuses_.erase(one.first);
+    divided_.erase(one.first);
     return true;
   });
   return outcome;
@@ -96,6 +107,10 @@ void Moving::publish(const std::string& index, const router::Mover& mover) {
   for (router::MoveStatus& one : mover.statuses()) statuses.emplace(one.move, std::move(one));
   const std::lock_guard lock(mutex_);
   statuses_[index] = std::move(statuses);
+  if (auto one = mover.repartition())
+    divided_[index] = std::move(*one);
+  else
+    divided_.erase(index);
   counts_[index] = mover.counts();
   std::erase_if(moved_[index], [&](const auto& one) { return one.second <= now; });
 }
@@ -106,15 +121,20 @@ StepOutcome Moving::balance_all() {
   next_balance_ = now + options_.balance_pause;
   if (const auto names = indexes_.names(); names.ok()) {
     // An index whose shards do not all answer is looked at again later.
-    for (const std::string& name : *names) [[maybe_unused]]
-      const Status balanced = balance(name);
+    for (const std::string& name : *names) {
+      if (options_.balance) [[maybe_unused]]
+        const Status balanced = balance(name);
+      if (options_.dividing) [[maybe_unused]]
+        const Status divided = divide(name);
+    }
   }
   return StepOutcome::not_before(next_balance_);
 }
 
 Status Moving::balance(const std::string& index) {
   KIN_TRY(const auto moves, router::read_moves(meta_, index));
-  if (!moving_in(moves).empty()) return Done{};
+  KIN_TRY(const router::ShardMap map, map_of(index));
+  if (!moving_in(moves, map).empty()) return Done{};
   router::BalanceOptions options = options_.balancing;
   const SteadyTime now = clock_.steady_now();
   {
@@ -126,6 +146,16 @@ Status Moving::balance(const std::string& index) {
   KIN_TRY(const MovePlan plan, plan_balance(index, *options_.balance, options));
   KIN_TRY([[maybe_unused]] const BegunMoves begun, begin(index, plan));
   return Done{};
+}
+
+Status Moving::divide(const std::string& index) {
+  KIN_TRY(const auto last, router::read_repartition(meta_, index));
+  if (last && !router::rule_of(last->repartition.phase).over) return Done{};
+  KIN_TRY(const auto moves, router::read_moves(meta_, index));
+  KIN_TRY(const router::ShardMap map, map_of(index));
+  if (!map.centroids || !moving_in(moves, map).empty()) return Done{};
+  KIN_TRY(const PartitionPlan plan, plan_partitions(index, *options_.dividing));
+  return plan.repartitions.empty() ? Status(Done{}) : begin(index, plan.repartitions.front());
 }
 
 Result<Moving::Numbers> Moving::numbers(const std::string& index, BalanceBy by) {
@@ -184,7 +214,7 @@ Result<MovePlan> Moving::plan_drain(const std::string& index, const std::string&
   for (const auto& [partition, weight] : known.weights)
     sizes[partition] = static_cast<std::uint64_t>(weight);
   KIN_TRY(auto moves, router::plan_drain(known.later, shard, sizes));
-  const router::Partitions moving = moving_in(known.moves);
+  const router::Partitions moving = moving_in(known.moves, known.now);
   std::erase_if(moves, [&](const NewMove& one) { return moving.contains(one.partition); });
   return planned(std::move(known), std::move(moves));
 }
@@ -206,7 +236,7 @@ Result<MovePlan> Moving::plan_split(const std::string& index, const std::string&
   for (std::uint32_t i = 0; i < known.now.partitions.size(); ++i)
     weights[index::PartitionId{i}] += 1;
   KIN_TRY(auto moves,
-          router::plan_split(known.later, shard, weights, moving_in(known.moves)));
+          router::plan_split(known.later, shard, weights, moving_in(known.moves, known.now)));
   return planned(std::move(known), std::move(moves));
 }
 
@@ -214,7 +244,7 @@ Result<MovePlan> Moving::plan_balance(const std::string& index, BalanceBy by,
                                       const router::BalanceOptions& options) {
   KIN_TRY(Numbers known, numbers(index, by));
   router::BalanceOptions limited = options;
-  limited.fixed.merge(moving_in(known.moves));
+  limited.fixed.merge(moving_in(known.moves, known.now));
   auto moves = router::plan_balance(known.later, known.weights, limited);
   return planned(std::move(known), std::move(moves));
 }
@@ -252,6 +282,73 @@ Status Moving::abort(const std::string& index, std::uint32_t partition) {
   const std::lock_guard lock(mutex_);
   if (wake_) wake_();
   return Done{};
+}
+
+Result<router::Centroids> Moving::centroids_of(const std::string& index,
+                                               const router::ShardMap& map) {
+  if (!map.centroids)
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("index {} has no centroids: its documents are placed by their ids, and "
+                             "its partitions cannot be divided",
+                             index)};
+  KIN_TRY(const std::string bytes,
+          router::read_blob(indexes_.connect_to(index), map, *map.centroids));
+  return router::Centroids::decode(bytes);
+}
+
+Result<PartitionPlan> Moving::plan_partitions(const std::string& index,
+                                              const router::PartitionPlanOptions& options) {
+  KIN_TRY(Numbers known, numbers(index, BalanceBy::kSize));
+  KIN_TRY(const router::Centroids centroids, centroids_of(index, known.now));
+  router::PartitionPlanOptions limited = options;
+  limited.fixed.merge(moving_in(known.moves, known.now));
+  PartitionPlan plan;
+  plan.repartitions = router::plan_partitions(known.now, centroids, known.weights, limited);
+  plan.map = std::move(known.now);
+  plan.entities = std::move(known.weights);
+  return plan;
+}
+
+Result<PartitionPlan> Moving::plan_retraining(const std::string& index, const std::string& node) {
+  KIN_TRY(const router::ShardMap map, map_of(index));
+  KIN_TRY(const std::uint32_t shard, shard_at(map, node));
+  KIN_TRY(const router::Centroids centroids, centroids_of(index, map));
+  return plan_repartition(index, router::retrained(map, centroids, shard));
+}
+
+Result<PartitionPlan> Moving::plan_repartition(const std::string& index,
+                                               const router::NewRepartition& wanted) {
+  KIN_TRY(Numbers known, numbers(index, BalanceBy::kSize));
+  KIN_RETURN_IF_ERROR(router::check_repartition(known.now, wanted));
+  return PartitionPlan{.map = std::move(known.now),
+                       .repartitions = {wanted},
+                       .entities = std::move(known.weights)};
+}
+
+Status Moving::begin(const std::string& index, const router::NewRepartition& wanted) {
+  KIN_TRY([[maybe_unused]] const auto begun, router::begin_repartition(meta_, index, wanted));
+  const std::lock_guard lock(mutex_);
+  if (wake_) wake_();
+  return Done{};
+}
+
+Status Moving::abort_repartition(const std::string& index) {
+  KIN_TRY([[maybe_unused]] const auto aborted,
+          router::abort_repartition(meta_, index, "aborted as asked"));
+  const std::lock_guard lock(mutex_);
+  if (wake_) wake_();
+  return Done{};
+}
+
+Result<std::optional<ShownRepartition>> Moving::repartition(const std::string& index) {
+  KIN_TRY(auto last, router::read_repartition(meta_, index));
+  if (!last) return std::optional<ShownRepartition>();
+  ShownRepartition shown{.repartition = std::move(last->repartition)};
+  const std::lock_guard lock(mutex_);
+  const auto known = divided_.find(index);
+  if (known != divided_.end() && known->second.repartition == shown.repartition.id)
+    shown.status = known->second;
+  return std::optional(std::move(shown));
 }
 
 Result<router::ShardMap> Moving::map_of(const std::string& index) {
@@ -297,6 +394,7 @@ std::vector<Gauge> Moving::gauges() {
     sum.bytes += counts.bytes;
     sum.done += counts.done;
     sum.failed += counts.failed;
+    sum.divided += counts.divided;
     sum.fenced += counts.fenced;
   }
   const auto add = [&](const char* name, const char* help, std::uint64_t value) {
@@ -309,6 +407,8 @@ std::vector<Gauge> Moving::gauges() {
                  .help = "Time for which partitions that this router moved were not served.",
                  .value = std::chrono::duration<double>(sum.fenced).count()});
   add("kindred_moves_failed", "Moves that this router has undone.", sum.failed);
+  add("kindred_repartitions_done", "Splits, merges and retrainings that this router has completed.",
+      sum.divided);
   return all;
 }
 

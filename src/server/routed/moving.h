@@ -16,6 +16,7 @@
 #include "base/step.h"
 #include "router/balance.h"
 #include "router/mover.h"
+#include "router/partition_plan.h"
 #include "server/routed/routed_indexes.h"
 #include "server/watch/metrics.h"
 
@@ -31,6 +32,8 @@ struct MovingOptions {
   std::optional<BalanceBy> balance = {};
   router::BalanceOptions balancing = {};
   std::chrono::nanoseconds balance_pause = std::chrono::minutes{1};  // between two looks
+  // Nothing: partitions are split and merged only when somebody asks for it.
+  std::optional<router::PartitionPlanOptions> dividing = {};
   // A partition that was moved is not moved again by itself for so long.
   std::chrono::nanoseconds cooldown = std::chrono::minutes{10};
 };
@@ -56,6 +59,19 @@ struct BegunMoves {
 struct ShownMove {
   router::Move move = {};
   std::optional<router::MoveStatus> status = {};
+};
+
+// The same of a repartition.
+struct ShownRepartition {
+  router::Repartition repartition = {};
+  std::optional<router::RepartitionStatus> status = {};
+};
+
+// Which partitions are split and merged, one after the other.
+struct PartitionPlan {
+  router::ShardMap map = {};
+  std::vector<router::NewRepartition> repartitions = {};
+  router::PartitionWeights entities = {};
 };
 
 // Thread-safe, but for step().
@@ -88,6 +104,21 @@ class Moving {
   // Writes the moves of a plan down. One that cannot begin is refused, and the others go on.
   Result<BegunMoves> begin(const std::string& index, const MovePlan& plan);
   Status abort(const std::string& index, std::uint32_t partition);
+
+  // Partitions that are divided (router/repartition.h). Errors as for moves, and kFailedPrecondition for an
+  // index without centroids.
+  Result<PartitionPlan> plan_partitions(const std::string& index,
+                                        const router::PartitionPlanOptions& options);
+  // All partitions of the node, trained again.
+  Result<PartitionPlan> plan_retraining(const std::string& index, const std::string& node);
+  // As it is asked for, if it makes sense.
+  Result<PartitionPlan> plan_repartition(const std::string& index,
+                                         const router::NewRepartition& wanted);
+  Status begin(const std::string& index, const router::NewRepartition& wanted);
+  Status abort_repartition(const std::string& index);
+  // The last one; nothing if there was none.
+  Result<std::optional<ShownRepartition>> repartition(const std::string& index);
+
   Result<router::ShardMap> map_of(const std::string& index);
   // The last move of each partition, by partition.
   Result<std::vector<ShownMove>> moves(const std::string& index);
@@ -107,7 +138,10 @@ class Moving {
   Result<StepOutcome> step_moves();
   // Begins what balances an index that has no moves.
   Status balance(const std::string& index);
+  // Begins the first repartition that a plan has, if the index has no moves and none is under way.
+  Status divide(const std::string& index);
   StepOutcome balance_all();
+  Result<router::Centroids> centroids_of(const std::string& index, const router::ShardMap& map);
   void publish(const std::string& index, const router::Mover& mover);
 
   RoutedIndexes& indexes_;
@@ -122,6 +156,7 @@ class Moving {
   std::mutex mutex_;  // guards what follows
   std::function<void()> wake_;
   std::map<std::string, std::map<std::uint64_t, router::MoveStatus>> statuses_;  // by index and id
+  std::map<std::string, router::RepartitionStatus> divided_;  // by index
   std::map<std::string, std::map<index::PartitionId, SteadyTime>> moved_;        // for the cooldown
   std::map<std::string, router::MoverCounts> counts_;  // of movers, also of those that are gone
 };

@@ -260,6 +260,10 @@ Result<RoutedIndex::Page> RoutedIndex::list(const Place& from, std::size_t most,
                                     .limit = most,
                                     .want = {.vectors = given || !config_.more.empty()}};
   KIN_TRY(const router::EntityPage page, router_->list(request, staleness));
+  if (from.divided.value_or(page.divided) != page.divided)
+    return Error{Code::kFailedPrecondition,
+                 "partitions of the index were divided while its documents were listed: list them "
+                 "from the beginning"};
   Page found;
   KIN_TRY(found.documents, linked(page.entities, staleness));
   for (std::size_t i = 0; i < found.documents.size(); ++i) {
@@ -271,9 +275,10 @@ Result<RoutedIndex::Page> RoutedIndex::list(const Place& from, std::size_t most,
     }
   }
   if (page.next)
-    found.next = Place{.partition = from.partition, .after = page.next};
+    found.next =
+        Place{.partition = from.partition, .after = page.next, .divided = page.divided};
   else if (from.partition + 1 < partitions)
-    found.next = Place{.partition = from.partition + 1};
+    found.next = Place{.partition = from.partition + 1, .divided = page.divided};
   return found;
 }
 

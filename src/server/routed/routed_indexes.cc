@@ -6,6 +6,7 @@
 #include "router/grow.h"
 #include "router/lease.h"
 #include "router/move.h"
+#include "router/repartition.h"
 #include "search/embedding.h"
 #include "server/routed/learning.h"
 #include "server/routed/measured_client.h"
@@ -216,6 +217,7 @@ Status RoutedIndexes::finish_drop(const std::string& name) {
   KIN_RETURN_IF_ERROR(router::forget_leases(meta_, name));
   // Before there can be another index of the name, whose partitions they would move.
   KIN_RETURN_IF_ERROR(router::forget_moves(meta_, name));
+  KIN_RETURN_IF_ERROR(router::forget_repartition(meta_, name));
   // Another router may have done the same.
   KIN_TRY([[maybe_unused]] const auto removed,
           meta_.swap(dropped_key(name), mark->revision, std::nullopt));

@@ -1,6 +1,6 @@
 // The JSON API, one function per request. All of them reject with an ApiError only.
 import type {
-  Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, Move, Neighbours, NewFeed, SearchRequest,
+  Answer, BrokenIndex, Feed, FeedSettings, Filter, ImportResult, Index, IndexedDocument, MovesOfIndex, Neighbours, NewFeed, SearchRequest,
   RelatedStory, RoutedIndex, Session, ShardsOfIndex, Settings, StarredItems, Story, StoryMarks, TimelinePage,
 } from './types';
 
@@ -125,7 +125,7 @@ export const getIndexes = () => call<{ indexes: (Index | BrokenIndex)[] }>('GET'
 /** The indexes of `kindred router`, and what the shards of one hold. */
 export const getRoutedIndexes = () => call<{ indexes: RoutedIndex[] }>('GET', '/indexes').then((a) => a.indexes);
 export const getShards = (index: string) => call<ShardsOfIndex>('GET', `/indexes/${encodeURIComponent(index)}/shards`);
-export const getMoves = async (index: string) => (await call<{ moves: Move[] }>('GET', `/indexes/${encodeURIComponent(index)}/moves`)).moves;
+export const getMoves = (index: string) => call<MovesOfIndex>('GET', `/indexes/${encodeURIComponent(index)}/moves`);
 
 /** Every hit comes with the reasons why it matched. */
 export function searchIndex(index: string, request: SearchRequest, signal?: AbortSignal): Promise<Answer> {

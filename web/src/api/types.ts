@@ -357,6 +357,28 @@ export interface Move {
   problem?: string;
 }
 
+/** The last split, merge or retraining of partitions. */
+export interface Repartition {
+  /** All that take part, with new ones. */
+  partitions: number[];
+  /** Those that are merged into the others. */
+  retired: number[];
+  added: number;
+  node: string;
+  phase: string;
+  over: boolean;
+  reason?: string;
+  /** Entities that were looked at, and that got another partition; missing while the router has not seen it. */
+  looked?: number;
+  moved?: number;
+  problem?: string;
+}
+
+export interface MovesOfIndex {
+  moves: Move[];
+  repartition: Repartition | null;
+}
+
 export interface ShardsOfIndex {
   epoch: number;
   shards: Shard[];

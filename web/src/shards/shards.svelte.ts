@@ -1,12 +1,11 @@
 // The indexes of a router with what their shards hold, loaded again every few seconds.
 import { ApiError, getMoves, getRoutedIndexes, getShards } from '../api/client';
-import type { Move, Shard, ShardsOfIndex } from '../api/types';
+import type { MovesOfIndex, Shard, ShardsOfIndex } from '../api/types';
 import { library } from '../state/library.svelte';
 
-export interface ShownIndex extends ShardsOfIndex {
+/** Moves and a repartition are those under way, and those that the page saw end. */
+export interface ShownIndex extends ShardsOfIndex, MovesOfIndex {
   name: string;
-  /** Those under way, and those that the page saw end. */
-  moves: Move[];
 }
 
 /** A shard that answers. */
@@ -27,6 +26,8 @@ class Shards {
   #watched = false;
   /** The moves that were under way when the page looked, by index. */
   #seen = new Map<string, Set<number>>();
+  /** Indexes with a repartition that was under way. */
+  #divided = new Set<string>();
 
   /** Every address, and whether the node answers for all of its shards. */
   readonly nodes = $derived.by(() => {
@@ -55,7 +56,7 @@ class Shards {
     if (document.hidden) return;
     try {
       const names = (await getRoutedIndexes()).map(({ name }) => name);
-      this.indexes = await Promise.all(names.map(async (name) => ({ name, ...(await getShards(name)), moves: await this.#movesOf(name) })));
+      this.indexes = await Promise.all(names.map(async (name) => ({ name, ...(await getShards(name)), ...(await this.#movesOf(name)) })));
       this.status = 'ready';
     } catch (error) {
       this.problem = error;
@@ -65,24 +66,30 @@ class Shards {
       }
       this.status = 'failed';
     }
-    const moving = this.indexes.some(({ moves }) => moves.some(({ over }) => !over));
+    const moving = this.indexes.some(({ moves, repartition }) => moves.some(({ over }) => !over) || repartition?.over === false);
     if (this.#watched) this.#timer = setTimeout(() => void this.load(), moving ? pauseWhileMoving : pause);
   }
 
-  async #movesOf(name: string): Promise<Move[]> {
-    let moves: Move[];
+  async #movesOf(name: string): Promise<MovesOfIndex> {
+    let all: MovesOfIndex;
     try {
-      moves = await getMoves(name);
+      all = await getMoves(name);
     } catch (error) {
       // A tenant does not see them.
-      if (error instanceof ApiError && error.code === 'forbidden') return [];
+      if (error instanceof ApiError && error.code === 'forbidden') return { moves: [], repartition: null };
       throw error;
     }
+    const { moves, repartition } = all;
+    if (repartition?.over === false) this.#divided.add(name);
     const seen = this.#seen.get(name) ?? new Set<number>();
     this.#seen.set(name, seen);
     for (const { partition, over } of moves) if (!over) seen.add(partition);
     // One that failed is told, whoever saw it.
-    return moves.filter(({ partition, over, phase }) => !over || phase === 'failed' || seen.has(partition));
+    const isShown = repartition !== null && (this.#divided.has(name) || repartition.phase === 'failed');
+    return {
+      moves: moves.filter(({ partition, over, phase }) => !over || phase === 'failed' || seen.has(partition)),
+      repartition: isShown ? repartition : null,
+    };
   }
 }
 
