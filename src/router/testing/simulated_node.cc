@@ -17,10 +17,10 @@ bool is_of_move(const Request& request) {
   const auto is_any_of = [&]<typename... Kinds>(std::variant<Kinds...>*) {
     return (std::holds_alternative<Kinds>(request) || ...);
   };
-  using OfMoves = std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest,
-                               PlacesRequest, EndMoveRequest, DigestRequest, AssignRequest,
-                               SampleRequest, DivideRequest, LabelsRequest, PlaceRequest,
-                               EndDivideRequest>;
+  using OfMoves =
+      std::variant<ReceiveRequest, TakeRequest, FollowRequest, CopyRequest, PlacesRequest,
+                   EndMoveRequest, DigestRequest, AssignRequest, SampleRequest, DivideRequest,
+                   LabelsRequest, PlaceRequest, EndDivideRequest>;
   return is_any_of(static_cast<OfMoves*>(nullptr));
 }
 

@@ -434,8 +434,8 @@ void SimulatedReplica::receive(const Request& request, const CallOptions& option
   const auto* locate = std::get_if<LocateRequest>(&request);
   const bool anyhow = locate != nullptr && faults_.sabotage == Sabotage::kLocatesAnyhow;
   const auto work = [&] {
-    served = life->host->serve(anyhow ? Request(LocateRequest{.entities = locate->entities}) : request,
-                               options);
+    served = life->host->serve(
+        anyhow ? Request(LocateRequest{.entities = locate->entities}) : request, options);
   };
   const bool crashes = faults_.crash_in_request > 0 && simulation_.once_in(faults_.crash_in_request);
   if (!crashes) work();
