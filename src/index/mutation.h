@@ -114,7 +114,8 @@ struct ApplyOptions {
   // that of the last request of its session changes nothing (Applied::repeated), also after a
   // crash. kFailedPrecondition for a session that is not open.
   std::optional<RequestId> request = {};
-  // An entity or tombstone that is in one of these partitions stays there when it is put into another of them.
+  // An entity or tombstone that is in one of these partitions stays there when it is put into
+  // another of them.
   std::set<PartitionId> together = {};
   // One per mutation, or none: numbers that grow with time over all shards of an index. Versions of
   // the documents written are at least these, so that documents of different shards have an order.

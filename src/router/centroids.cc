@@ -256,8 +256,8 @@ Result<Centroids> Centroids::divided(const NewCells& cells) const {
     if (centre == cells.centres.end()) continue;
     if (centre->second.size() != dimension_ || !are_finite(centre->second))
       return Error{Code::kInvalidArgument, "a centroid does not fit the space"};
-    std::ranges::copy(centre->second, after.values_.begin() +
-                                          static_cast<std::ptrdiff_t>(place * dimension_));
+    std::ranges::copy(centre->second,
+                      after.values_.begin() + static_cast<std::ptrdiff_t>(place * dimension_));
     const auto size = cells.sizes.find(member);
     // As in training, no cell counts as empty.
     sampled += 1 + static_cast<double>(size == cells.sizes.end() ? 0 : size->second);

@@ -79,8 +79,8 @@ class Centroids {
                                         const Partitions& among) const;
 
   // The centroids after a repartition. What was measured on the sample stays, and members share
-  // what they held of it. kInvalidArgument for cells that do not fit, and if no partition would have
-  // a centroid; kFailedPrecondition for centroids of version 1.
+  // what they held of it. kInvalidArgument for cells that do not fit, and if no partition would
+  // have a centroid; kFailedPrecondition for centroids of version 1.
   Result<Centroids> divided(const NewCells& cells) const;
 
   // The shards to ask, by place in the map, the most promising first. A partition is expected to

@@ -220,17 +220,18 @@ TEST(DividedCentroids, ASplitAddsACentroidAndDividesTheShare) {
   const auto sample = clumps(400, 4, 1);
   const auto before = *Centroids::train(space(), sample, {.partitions = 4});
   const std::vector<float> centre(8, 9.0F);
-  const auto after = before.divided({.members = {PartitionId{1}, PartitionId{4}},
-                                     .centres = {{PartitionId{1}, std::vector<float>(8, 1.0F)},
-                                                 {PartitionId{4}, centre}},
-                                     .sizes = {{PartitionId{1}, 2}, {PartitionId{4}, 0}}});
+  const auto after = before.divided(
+      {.members = {PartitionId{1}, PartitionId{4}},
+       .centres = {{PartitionId{1}, std::vector<float>(8, 1.0F)}, {PartitionId{4}, centre}},
+       .sizes = {{PartitionId{1}, 2}, {PartitionId{4}, 0}}});
   ASSERT_TRUE(after.ok()) << after.error().message;
   EXPECT_EQ(after->size(), 5U);
   EXPECT_EQ(*after->nearest(centre), PartitionId{4});
   EXPECT_EQ(*after->nearest_of(std::vector<float>(8, 1.0F), {PartitionId{1}, PartitionId{4}}),
             PartitionId{1});
   EXPECT_EQ(*after->nearest_of(centre, {PartitionId{1}}), PartitionId{1});
-  EXPECT_TRUE(std::ranges::equal(after->centre_of(PartitionId{2}), before.centre_of(PartitionId{2})));
+  EXPECT_TRUE(
+      std::ranges::equal(after->centre_of(PartitionId{2}), before.centre_of(PartitionId{2})));
   const auto read = Centroids::decode(after->encode());
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->encode(), after->encode());
@@ -258,9 +259,9 @@ TEST(DividedCentroids, APartitionThatIsMergedAwayGetsNoVectorsAndNoShare) {
   EXPECT_FALSE(read->has_centroid(PartitionId{2}));
   EXPECT_EQ(read->encode(), bytes);
   // A later split uses the number.
-  const auto again = read->divided({.members = {PartitionId{2}, PartitionId{3}},
-                                    .centres = {{PartitionId{2}, centre},
-                                                {PartitionId{3}, std::vector<float>(8, 3.0F)}}});
+  const auto again = read->divided(
+      {.members = {PartitionId{2}, PartitionId{3}},
+       .centres = {{PartitionId{2}, centre}, {PartitionId{3}, std::vector<float>(8, 3.0F)}}});
   EXPECT_EQ(again->encode()[4], 2);
   EXPECT_EQ(*again->nearest(centre), PartitionId{2});
 }
@@ -271,9 +272,9 @@ TEST(DividedCentroids, CellsThatDoNotFitAreRefused) {
   const std::vector<float> centre(8, 1.0F);
   const auto code = [&](NewCells cells) { return before.divided(cells).error().code; };
   EXPECT_EQ(code({.members = {PartitionId{1}}}), Code::kInvalidArgument);
-  EXPECT_EQ(code({.members = {PartitionId{1}, PartitionId{9}},
-                  .centres = {{PartitionId{9}, centre}}}),
-            Code::kInvalidArgument);
+  EXPECT_EQ(
+      code({.members = {PartitionId{1}, PartitionId{9}}, .centres = {{PartitionId{9}, centre}}}),
+      Code::kInvalidArgument);
   EXPECT_EQ(code({.members = {PartitionId{1}}, .centres = {{PartitionId{2}, centre}}}),
             Code::kInvalidArgument);
   EXPECT_EQ(code({.members = {PartitionId{1}}, .centres = {{PartitionId{1}, {1, 2}}}}),

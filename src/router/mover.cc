@@ -43,8 +43,7 @@ Result<StepOutcome> Mover::step_repartition() {
 }
 
 Result<StepOutcome> Mover::after_error(const StoredRepartition& stored, const Error& error) {
-  const StepOutcome later =
-      StepOutcome::not_before(options_.clock->steady_now() + options_.pause);
+  const StepOutcome later = StepOutcome::not_before(options_.clock->steady_now() + options_.pause);
   if (!rule_of(stored.repartition.phase).can_abort || may_pass(error)) return later;
   Repartition after = stored.repartition;
   after.phase = RepartitionPhase::kAborting;

@@ -82,8 +82,8 @@ class Mover {
   Mover(std::string index, MetaStore& meta, Connect connect, const MoverOptions& options = {})
       : index_(std::move(index)), meta_(meta), connect_(std::move(connect)), options_(options) {}
 
-  // Does one piece of every move, and of a repartition. A shard that does not answer is not an error: it is asked again
-  // later. Errors are those of the meta store.
+  // Does one piece of every move, and of a repartition. A shard that does not answer is not an
+  // error: it is asked again later. Errors are those of the meta store.
   Result<StepOutcome> step();
 
   // The moves that were stepped and are not over.

@@ -20,8 +20,8 @@ std::vector<Cell> cells_of(const ShardMap& map, const Centroids& centroids,
     const index::PartitionId partition{i};
     if (!centroids.has_centroid(partition)) continue;
     const auto weight = entities.find(partition);
-    cells.push_back({.partition = partition,
-                     .entities = weight == entities.end() ? 0 : weight->second});
+    cells.push_back(
+        {.partition = partition, .entities = weight == entities.end() ? 0 : weight->second});
   }
   return cells;
 }
@@ -59,7 +59,8 @@ std::vector<NewRepartition> plan_partitions(const ShardMap& map, const Centroids
     if (!taken.insert(cell.partition).second) continue;
     const double parts = std::clamp(std::round(cell.entities / target), 2.0,
                                     std::max(2.0, static_cast<double>(options.into)));
-    plan.push_back({.partitions = {cell.partition}, .added = static_cast<std::uint32_t>(parts) - 1});
+    plan.push_back(
+        {.partitions = {cell.partition}, .added = static_cast<std::uint32_t>(parts) - 1});
   }
   std::ranges::reverse(cells);
   for (const Cell& small : cells) {
@@ -83,8 +84,8 @@ std::vector<NewRepartition> plan_partitions(const ShardMap& map, const Centroids
     if (nearest == nullptr) continue;
     taken.insert(small.partition);
     taken.insert(nearest->partition);
-    plan.push_back({.partitions = {small.partition, nearest->partition},
-                    .retired = {small.partition}});
+    plan.push_back(
+        {.partitions = {small.partition, nearest->partition}, .retired = {small.partition}});
   }
   return plan;
 }

@@ -26,8 +26,8 @@ struct PartitionPlanOptions {
   Partitions fixed = {};   // that take no part now
 };
 
-// The largest partitions are split first; then the smallest are merged. No partition takes part twice.
-// Thread-safe.
+// The largest partitions are split first; then the smallest are merged. No partition takes part
+// twice. Thread-safe.
 std::vector<NewRepartition> plan_partitions(const ShardMap& map, const Centroids& centroids,
                                             const PartitionWeights& entities,
                                             const PartitionPlanOptions& options = {});

@@ -86,8 +86,8 @@ TEST_F(PartitionPlan, SmallNeighboursOfOneShardAreMerged) {
 TEST_F(PartitionPlan, RetrainingTakesThePartitionsOfAShardThatHaveACentroid) {
   EXPECT_EQ(retrained(map_, *centroids_, 1).partitions,
             (Partitions{PartitionId{4}, PartitionId{5}, PartitionId{6}, PartitionId{7}}));
-  centroids_ = *centroids_->divided({.members = {PartitionId{5}, PartitionId{6}},
-                                     .centres = {{PartitionId{6}, {5.5F, 0}}}});
+  centroids_ = *centroids_->divided(
+      {.members = {PartitionId{5}, PartitionId{6}}, .centres = {{PartitionId{6}, {5.5F, 0}}}});
   EXPECT_EQ(retrained(map_, *centroids_, 1).partitions,
             (Partitions{PartitionId{4}, PartitionId{6}, PartitionId{7}}));
 }

@@ -47,19 +47,19 @@ Hash128 read_hash(ByteReader& in) {
 }
 
 Error under_way(std::string_view index) {
-  return {Code::kFailedPrecondition,
-          fmt::format("partitions of index {} are being divided already (`kindred shards migrations "
-                      "{}` shows how far)",
-                      index, index)};
+  return {
+      Code::kFailedPrecondition,
+      fmt::format("partitions of index {} are being divided already (`kindred shards migrations "
+                  "{}` shows how far)",
+                  index, index)};
 }
 
 Status check_no_move(MetaStore& meta, std::string_view index, const Partitions& partitions) {
   KIN_TRY(const auto moves, read_moves(meta, index));
   for (const Move& move : moves) {
     if (!rule_of(move.phase).over && partitions.contains(move.partition))
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("partition {} of index {} is being moved", number_of(move.partition),
-                               index)};
+      return Error{Code::kFailedPrecondition, fmt::format("partition {} of index {} is being moved",
+                                                          number_of(move.partition), index)};
   }
   return Done{};
 }
@@ -83,10 +83,11 @@ std::string_view name_of(RepartitionPhase phase) {
 
 Status check_repartition(const ShardMap& map, const NewRepartition& wanted) {
   if (!map.centroids)
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("index {} has no centroids: its documents are placed by their ids, and "
-                             "its partitions cannot be divided",
-                             map.index)};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("index {} has no centroids: its documents are placed by their ids, and "
+                    "its partitions cannot be divided",
+                    map.index)};
   if (wanted.partitions.empty())
     return Error{Code::kInvalidArgument, "a repartition needs partitions"};
   for (const index::PartitionId one : wanted.partitions) {
@@ -95,10 +96,11 @@ Status check_repartition(const ShardMap& map, const NewRepartition& wanted) {
                    fmt::format("index {} has no partition {} (it has 0 to {})", map.index,
                                number_of(one), map.partitions.size() - 1)};
     if (map.shard_of(one) != map.shard_of(*wanted.partitions.begin()))
-      return Error{Code::kInvalidArgument,
-                   fmt::format("partitions {} and {} are on different nodes: move one of them first "
-                               "(`kindred shards move`)",
-                               number_of(*wanted.partitions.begin()), number_of(one))};
+      return Error{
+          Code::kInvalidArgument,
+          fmt::format("partitions {} and {} are on different nodes: move one of them first "
+                      "(`kindred shards move`)",
+                      number_of(*wanted.partitions.begin()), number_of(one))};
   }
   if (!std::ranges::includes(wanted.partitions, wanted.retired))
     return Error{Code::kInvalidArgument, "only partitions that take part lose their centroid"};
@@ -123,7 +125,8 @@ Result<Repartition> begin_repartition(MetaStore& meta, std::string_view index,
                          .retired = wanted.retired,
                          .added = wanted.added,
                          .epoch = map.epoch};
-  KIN_TRY(const bool begun, swap_repartition(meta, index, last.value_or(StoredRepartition{}), made));
+  KIN_TRY(const bool begun,
+          swap_repartition(meta, index, last.value_or(StoredRepartition{}), made));
   if (!begun) return under_way(index);
   return made;
 }
@@ -136,9 +139,9 @@ Result<Repartition> abort_repartition(MetaStore& meta, std::string_view index, s
                    fmt::format("partitions of index {} were never divided", index)};
     const RepartitionPhase phase = now->repartition.phase;
     if (!rule_of(phase).can_abort)
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("the repartition cannot be aborted any more: it is {}",
-                               name_of(phase))};
+      return Error{
+          Code::kFailedPrecondition,
+          fmt::format("the repartition cannot be aborted any more: it is {}", name_of(phase))};
     Repartition after = now->repartition;
     after.phase = RepartitionPhase::kAborting;
     after.reason = reason;
@@ -147,8 +150,7 @@ Result<Repartition> abort_repartition(MetaStore& meta, std::string_view index, s
   }
 }
 
-Result<std::optional<StoredRepartition>> read_repartition(MetaStore& meta,
-                                                          std::string_view index) {
+Result<std::optional<StoredRepartition>> read_repartition(MetaStore& meta, std::string_view index) {
   KIN_TRY(const auto value, meta.get(repartition_key(index)));
   if (!value) return std::optional<StoredRepartition>();
   KIN_TRY(Repartition repartition, decode_repartition(value->bytes));
@@ -158,8 +160,7 @@ Result<std::optional<StoredRepartition>> read_repartition(MetaStore& meta,
 
 Result<bool> swap_repartition(MetaStore& meta, std::string_view index,
                               const StoredRepartition& before, const Repartition& after) {
-  KIN_TRY(const auto written,
-          meta.swap(repartition_key(index), before.revision, encode(after)));
+  KIN_TRY(const auto written, meta.swap(repartition_key(index), before.revision, encode(after)));
   return written.has_value();
 }
 

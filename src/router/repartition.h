@@ -1,7 +1,8 @@
 // A repartition: the entities of some partitions of one shard are divided among them by new
 // centroids, as routers agree on it (ADR 0037).
 //
-//   KIN_TRY(const Repartition split, begin_repartition(meta, "papers", {.partitions = {seven}, .added = 1}));
+//   KIN_TRY(const Repartition split, begin_repartition(meta, "papers", {.partitions = {seven},
+//   .added = 1}));
 //   ...  // every router steps it (router/mover.h)
 //   KIN_TRY(const auto last, read_repartition(meta, "papers"));
 #pragma once
@@ -75,23 +76,24 @@ struct Repartition {
   friend bool operator==(const Repartition&, const Repartition&) = default;
 };
 
-// A split has one partition and one more afterwards, a merge two of which one is retired; retraining
-// any with neither.
+// A split has one partition and one more afterwards, a merge two of which one is retired;
+// retraining any with neither.
 struct NewRepartition {
   Partitions partitions = {};
   std::uint32_t added = 0;
   Partitions retired = {};
 };
-// Whether it makes sense by the map. kInvalidArgument for partitions that the index does not have, that are on
-// different shards, or of which no centroid would be left; kFailedPrecondition for an index without centroids,
-// and while there is another repartition.
+// Whether it makes sense by the map. kInvalidArgument for partitions that the index does not have,
+// that are on different shards, or of which no centroid would be left; kFailedPrecondition for an
+// index without centroids, and while there is another repartition.
 Status check_repartition(const ShardMap& map, const NewRepartition& wanted);
-// Writes it down; routers step it from then on. kFailedPrecondition while there is another one, or one of the
-// partitions moves. Errors as check_repartition(), and kNotFound if there is no such index.
+// Writes it down; routers step it from then on. kFailedPrecondition while there is another one, or
+// one of the partitions moves. Errors as check_repartition(), and kNotFound if there is no such
+// index.
 Result<Repartition> begin_repartition(MetaStore& meta, std::string_view index,
                                       const NewRepartition& wanted);
-// Has it undone. kFailedPrecondition if it is too late, kNotFound if there is none. The map decides:
-// one that was opened meanwhile is completed.
+// Has it undone. kFailedPrecondition if it is too late, kNotFound if there is none. The map
+// decides: one that was opened meanwhile is completed.
 Result<Repartition> abort_repartition(MetaStore& meta, std::string_view index, std::string reason);
 
 struct StoredRepartition {

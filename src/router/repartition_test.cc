@@ -66,7 +66,8 @@ class RepartitionTest : public testing::Test {
  protected:
   static constexpr std::size_t kThings = 80;
 
-  RepartitionTest() : cluster_({.shards = 2, .partitions = 4, .shard = options(), .sample = sample()}) {
+  RepartitionTest()
+      : cluster_({.shards = 2, .partitions = 4, .shard = options(), .sample = sample()}) {
     for (std::size_t i = 0; i < kThings; ++i) put(i);
     write({index::RemoveEntity{.id = id(3)}});
   }
@@ -74,8 +75,8 @@ class RepartitionTest : public testing::Test {
   index::ShardOptions options() {
     index::ShardOptions options;
     options.clock = &clock_;
-    options.spaces = {{.name = "main",
-                       .space = {.dimension = 2, .distance = index::Distance::kL2}}};
+    options.spaces = {
+        {.name = "main", .space = {.dimension = 2, .distance = index::Distance::kL2}}};
     return options;
   }
   static std::vector<float> vector_of(std::size_t i) {
@@ -105,9 +106,7 @@ class RepartitionTest : public testing::Test {
     write({put, link});
   }
 
-  MoverOptions mover_options() {
-    return {.clock = &clock_, .page = 7, .removed = 7, .divided = 5};
-  }
+  MoverOptions mover_options() { return {.clock = &clock_, .page = 7, .removed = 7, .divided = 5}; }
   Repartition last() { return (*read_repartition(cluster_.meta(), "things"))->repartition; }
   void step_to(Mover& mover, RepartitionPhase phase) {
     for (int steps = 0; last().phase != phase; ++steps) {
@@ -143,8 +142,7 @@ class RepartitionTest : public testing::Test {
   index::PartitionSizes sizes() {
     index::PartitionSizes all;
     for (std::size_t shard = 0; shard < 2; ++shard) {
-      const auto some =
-          index::count_partitions(cluster_.host(shard).shard().view().truth());
+      const auto some = index::count_partitions(cluster_.host(shard).shard().view().truth());
       all.insert(some->begin(), some->end());
     }
     return all;
@@ -178,8 +176,9 @@ TEST_F(RepartitionTest, ASplitDividesAPartitionAndItsHalvesMoveApart) {
   expect_all(*old_router);
   expect_all(*now);
 
-  ASSERT_TRUE(begin_move(cluster_.meta(), "things",
-                         {.partition = PartitionId{4}, .target = 1 - shard}).ok());
+  ASSERT_TRUE(
+      begin_move(cluster_.meta(), "things", {.partition = PartitionId{4}, .target = 1 - shard})
+          .ok());
   Mover mover("things", cluster_.meta(), cluster_.connect(), mover_options());
   const auto move = [&] { return read_moves(cluster_.meta(), "things")->at(0); };
   for (int steps = 0; move().phase != MovePhase::kDone; ++steps) {
@@ -216,7 +215,8 @@ TEST_F(RepartitionTest, EverythingIsServedInEveryPhase) {
   const auto old_router = cluster_.open_router();
   expect_all(*old_router);
   const PartitionId large = largest_of(sizes());
-  ASSERT_TRUE(begin_repartition(cluster_.meta(), "things", {.partitions = {large}, .added = 2}).ok());
+  ASSERT_TRUE(
+      begin_repartition(cluster_.meta(), "things", {.partitions = {large}, .added = 2}).ok());
   Mover mover("things", cluster_.meta(), cluster_.connect(), mover_options());
   std::size_t steps = 0;
   while (last().phase != RepartitionPhase::kDone) {
@@ -246,20 +246,23 @@ TEST_F(RepartitionTest, MembersDoNotMoveMeanwhile) {
   ASSERT_TRUE(abort_move(cluster_.meta(), "things", large, "as asked").ok());
   Mover mover("things", cluster_.meta(), cluster_.connect(), mover_options());
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(mover.step().ok());
-  ASSERT_TRUE(begin_repartition(cluster_.meta(), "things", {.partitions = {large}, .added = 1}).ok());
+  ASSERT_TRUE(
+      begin_repartition(cluster_.meta(), "things", {.partitions = {large}, .added = 1}).ok());
   step_to(mover, RepartitionPhase::kDividing);
   const auto moves = begin_move(cluster_.meta(), "things", away);
   EXPECT_EQ(moves.error().code, Code::kFailedPrecondition);
   EXPECT_THAT(moves.error().message, HasSubstr("is being divided"));
   EXPECT_EQ(begin_repartition(cluster_.meta(), "things", {.partitions = {large}, .added = 1})
-                .error().code,
+                .error()
+                .code,
             Code::kFailedPrecondition);
 }
 
 TEST_F(RepartitionTest, ItIsUndoneUntilTheMapHasIt) {
   const ShardMap before = cluster_.router().map();
-  ASSERT_TRUE(begin_repartition(cluster_.meta(), "things",
-                                {.partitions = {PartitionId{0}}, .added = 1}).ok());
+  ASSERT_TRUE(
+      begin_repartition(cluster_.meta(), "things", {.partitions = {PartitionId{0}}, .added = 1})
+          .ok());
   Mover mover("things", cluster_.meta(), cluster_.connect(), mover_options());
   step_to(mover, RepartitionPhase::kOpening);
   ASSERT_TRUE(abort_repartition(cluster_.meta(), "things", "as asked").ok());
@@ -289,9 +292,9 @@ TEST_F(RepartitionTest, WhatMakesNoSenseIsRefused) {
             Code::kInvalidArgument);
   EXPECT_EQ(code({.partitions = {PartitionId{0}}, .retired = {PartitionId{1}}}),
             Code::kInvalidArgument);
-  EXPECT_EQ(begin_repartition(cluster_.meta(), "others", {.partitions = {PartitionId{0}}})
-                .error().code,
-            Code::kNotFound);
+  EXPECT_EQ(
+      begin_repartition(cluster_.meta(), "others", {.partitions = {PartitionId{0}}}).error().code,
+      Code::kNotFound);
 }
 
 }  // namespace

@@ -7,12 +7,11 @@ namespace {
 
 // In the order of Request.
 constexpr auto kKinds = std::to_array<std::string_view>(
-    {"open session", "write",    "assign", "claim",   "locate", "get",
-     "statistics",   "find",     "sum",    "present", "heads",  "edges",
-     "list",         "read log", "digest", "stats",   "health", "store blob",
-     "read blob",    "scope",    "about",  "check",   "near",   "receive",
-     "take",         "follow",   "copy",   "places",  "end move",
-     "pull",         "sample",   "divide", "labels",  "place",  "end divide"});
+    {"open session", "write", "assign",  "claim",      "locate",    "get",   "statistics",
+     "find",         "sum",   "present", "heads",      "edges",     "list",  "read log",
+     "digest",       "stats", "health",  "store blob", "read blob", "scope", "about",
+     "check",        "near",  "receive", "take",       "follow",    "copy",  "places",
+     "end move",     "pull",  "sample",  "divide",     "labels",    "place", "end divide"});
 static_assert(kKinds.size() == std::variant_size_v<Request>);
 
 }  // namespace

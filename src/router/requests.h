@@ -378,9 +378,9 @@ struct EndMoveRequest {
   std::size_t limit = 500;  // entities removed
 };
 
-// ---- Repartitions: the entities of some partitions of a shard, the members, are divided among them
-// by new centroids (router/repartition.h). A shard remembers the newest one that it takes part in, and fails
-// requests of older ones, and of one that is over, with kFailedPrecondition.
+// ---- Repartitions: the entities of some partitions of a shard, the members, are divided among
+// them by new centroids (router/repartition.h). A shard remembers the newest one that it takes part
+// in, and fails requests of older ones, and of one that is over, with kFailedPrecondition.
 
 struct VectorSample {
   std::vector<std::vector<float>> vectors = {};
@@ -400,9 +400,9 @@ struct Divided {
   std::uint64_t moved = 0;
   friend bool operator==(const Divided&, const Divided&) = default;
 };
-// Begins a repartition: from now on requests about one of the members are answered about all. With a
-// limit above 0, gives the next entities to the member whose centroid is the nearest; the shard must own all
-// members from `epoch` on.
+// Begins a repartition: from now on requests about one of the members are answered about all. With
+// a limit above 0, gives the next entities to the member whose centroid is the nearest; the shard
+// must own all members from `epoch` on.
 struct DivideRequest {
   using Reply = Divided;
   std::uint64_t id = 0;
@@ -426,7 +426,8 @@ struct LabelsRequest {
 };
 
 struct PlacesKept {};
-// Writes places over those that are there, or into free ones, unless these are `since` then or later.
+// Writes places over those that are there, or into free ones, unless these are `since` then or
+// later.
 struct PlaceRequest {
   using Reply = PlacesKept;
   std::vector<Claim> claims = {};

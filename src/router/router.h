@@ -189,9 +189,9 @@ class Router {
   virtual Result<std::vector<std::optional<About>>> about(std::span<const DocId> ids,
                                                           const index::Want& want = {},
                                                           Staleness* staleness = nullptr) = 0;
-  // The same for the entities of a partition, from the oldest on, a page at a time. kUnavailable while a
-  // repartition divides it. Pages with another `divided` do not belong together: entities may have
-  // changed their partition between them.
+  // The same for the entities of a partition, from the oldest on, a page at a time. kUnavailable
+  // while a repartition divides it. Pages with another `divided` do not belong together: entities
+  // may have changed their partition between them.
   virtual Result<EntityPage> list(const ListRequest& request, Staleness* staleness = nullptr) = 0;
 
   // The health of every shard in the map, or why it is not known.

@@ -227,8 +227,8 @@ bool ShardHost::is_assigned() const {
   return !owners_.empty();
 }
 
-std::optional<Refused> ShardHost::refusal(const Partitions& partitions,
-                                          const CallOptions& options, Wider* wider) const {
+std::optional<Refused> ShardHost::refusal(const Partitions& partitions, const CallOptions& options,
+                                          Wider* wider) const {
   const std::lock_guard lock(owning_);
   std::uint64_t known = 0;
   bool all = true;

@@ -34,15 +34,15 @@ Status draw_from(const index::TruthView& view, index::PartitionId partition,
   constexpr std::size_t kPage = 10'000;
   std::optional<DocId> after;
   for (;;) {
-    KIN_TRY(const auto ids, index::partition_ids(
-                                view, {.partition = partition, .after = after, .limit = kPage}));
-    for (const DocId& id : ids) draw.emplace_back(drawn(id, request.seed), id);
+    KIN_TRY(const auto page,
+            index::partition_ids(view, {.partition = partition, .after = after, .limit = kPage}));
+    for (const DocId& id : page.ids) draw.emplace_back(drawn(id, request.seed), id);
     if (draw.size() > request.limit) {
       std::ranges::nth_element(draw, draw.begin() + static_cast<std::ptrdiff_t>(request.limit));
       draw.resize(request.limit);
     }
-    if (ids.size() < kPage) return Done{};
-    after = ids.back();
+    if (!page.next) return Done{};
+    after = page.next;
   }
 }
 
@@ -89,7 +89,8 @@ Status ShardHost::check_members(const Partitions& members, std::uint64_t epoch) 
 }
 
 Reply<Response> ShardHost::answer(const SampleRequest& request, const CallOptions&) {
-  if (request.limit == 0) return Error{Code::kInvalidArgument, "a sample must have a limit above 0"};
+  if (request.limit == 0)
+    return Error{Code::kInvalidArgument, "a sample must have a limit above 0"};
   const index::ShardView view = shard_->view();
   Draw draw;
   for (const index::PartitionId partition : request.partitions)
@@ -122,16 +123,15 @@ Result<ShardHost::DividedPage> ShardHost::divide_page(const RepartitionRow& row,
                                                       std::size_t limit) {
   KIN_TRY(const auto centroids, centroids_of(row));
   const index::ShardView view = shard_->view();
-  KIN_TRY(const index::ScanPage page, view.truth().scan({.partition = row.at,
-                                                         .after = row.after,
-                                                         .limit = limit,
-                                                         .want = {.summaries = false}}));
+  KIN_TRY(
+      const index::ScanPage page,
+      view.truth().scan(
+          {.partition = row.at, .after = row.after, .limit = limit, .want = {.summaries = false}}));
   DividedPage divided{.looked = page.entities.size(), .after = row};
   for (const index::StoredEntity& one : page.entities) {
     for (const index::SpaceVector& vector : one.entity.vectors) {
       if (vector.space != centroids->space()) continue;
-      KIN_TRY(const index::PartitionId nearest,
-              centroids->nearest_of(vector.values, row.members));
+      KIN_TRY(const index::PartitionId nearest, centroids->nearest_of(vector.values, row.members));
       if (nearest != row.at)
         divided.mutations.emplace_back(
             index::AssignPartition{.id = one.entity.id, .partition = nearest});
@@ -189,20 +189,18 @@ Reply<Response> ShardHost::answer(const LabelsRequest& request, const CallOption
   if (row.state != State::kDivided)
     return Error{Code::kFailedPrecondition, "the shard has not divided the partitions yet"};
   if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
-  Labels labels;
-  KIN_TRY(labels.ids, index::partition_ids(shard_->view().truth(), {.partition = request.partition,
-                                                                    .after = request.after,
-                                                                    .limit = request.limit}));
-  if (labels.ids.size() == request.limit) labels.next = labels.ids.back();
-  return done(std::move(labels));
+  KIN_TRY(index::PartitionIds page,
+          index::partition_ids(shard_->view().truth(), {.partition = request.partition,
+                                                        .after = request.after,
+                                                        .limit = request.limit}));
+  return done(Labels{.ids = std::move(page.ids), .next = page.next});
 }
 
 Reply<Response> ShardHost::answer(const PlaceRequest& request, const CallOptions& options) {
   Partitions homes;
   for (const Claim& claim : request.claims) homes.insert(claim.home);
   const std::lock_guard lock(writing_);
-  if (const auto why = refusal(homes, options))
-    return std::variant<Response, Refused>(*why);
+  if (const auto why = refusal(homes, options)) return std::variant<Response, Refused>(*why);
   KIN_RETURN_IF_ERROR(directory_->place(request));
   return done(PlacesKept{});
 }

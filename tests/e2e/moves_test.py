@@ -328,7 +328,7 @@ def check_verbs(run, nodes, extra):
     assert "has no partition 99" in run("move", "papers", "99", "--to", address(nodes[0]), code=1)
     assert "there is no index" in run("drain", "none", address(nodes[0]), code=1)
     assert "nothing to move" in run("balance", "papers", "--max-skew", "900")
-    assert "either partitions or --all" in run("abort", "papers", code=2)
+    assert "one of partitions, --all" in run("abort", "papers", code=2)
     assert "0 moves to be undone" in run("abort", "papers", "--all")
     assert "was never moved" in run("abort", "papers", "0", code=1)
     assert "no partition has moved yet" in run("migrations", "papers")

@@ -50,15 +50,17 @@ def main():
 
         draw = random.Random(11)
         sample = folder / "sample.jsonl"
-        sample.write_text("".join(json.dumps(document_of(draw, f"s{i}", 0)) + "\n" for i in range(120)))
+        sample.write_text("".join(json.dumps(document_of(draw, 10_000 + i, 0)) + "\n" for i in range(120)))
         given = ["--dim", "4"]
         run("index", "create", "papers", *given, "--partitions", "6", "--sample", sample, *at)
         run("index", "create", "one", *given, "--data", folder / "local")
 
-        state, lock = {}, threading.Lock()
+        state, since, lock = {}, {}, threading.Lock()  # `since` is odd while the key is written
 
         def write(key, version):
             document = None if draw.random() < 0.15 else document_of(draw, key, version)
+            with lock:
+                since[key] = since.get(key, 0) + 1
             end = time.monotonic() + PATIENCE
             while True:
                 if document is None:
@@ -72,6 +74,7 @@ def main():
                 time.sleep(0.02)
             with lock:
                 state[key] = document
+                since[key] += 1
 
         for key in range(KEYS):
             write(key, 0)
@@ -88,50 +91,51 @@ def main():
             """A key that nobody writes to meanwhile is as it was written."""
             key = pick.randrange(KEYS)
             with lock:
-                before = state[key]
+                before, version = state[key], since[key]
             status, answer = try_ask(router, "GET", f"{INDEXES}/papers/search?q=key{key}")
             with lock:
-                after = state[key]
-            if status != 200 or before is not after:
+                changed = since[key] != version or version % 2 == 1
+            if status != 200 or changed:
                 return
             ids = [hit["id"] for hit in answer["hits"]]
             assert ids == ([] if before is None else [f"k{key}"]), (key, ids, before)
             read[0] += 1
 
         workers = [Worker(writer), Worker(reader)]
+        try:
+            def partitions():
+                shown = must(router, "GET", f"{INDEXES}/papers/shards")
+                addresses = [one["address"] for one in shown["shards"]]
+                return [(one["entities"], one["partition"], addresses[one["shard"]]) for one in shown["partitions"]]
 
-        def partitions():
-            shown = must(router, "GET", f"{INDEXES}/papers/shards")
-            addresses = [one["address"] for one in shown["shards"]]
-            return [(one["entities"], one["partition"], addresses[one["shard"]]) for one in shown["partitions"]]
+            largest = max(partitions())
+            assert "nothing was begun" in run("shards", "split", "papers", "--partition", largest[1], "--dry-run", *at)
+            assert "begun" in run("shards", "split", "papers", "--partition", largest[1], "--into", "3", "--wait", *at)
+            after = partitions()
+            assert len(after) == 8, after
+            halves = [one for one in after if one[1] in (largest[1], 6, 7)]
+            assert all(one[0] > 0 and one[2] == largest[2] for one in halves), halves
+            assert max(one[0] for one in halves) < largest[0], (largest, halves)
+            assert "done" in run("shards", "migrations", "papers", *at)
 
-        largest = max(partitions())
-        assert "nothing was begun" in run("shards", "split", "papers", "--partition", largest[1], "--dry-run", *at)
-        assert "begun" in run("shards", "split", "papers", "--partition", largest[1], "--into", "3", "--wait", *at)
-        after = partitions()
-        assert len(after) == 8, after
-        halves = [one for one in after if one[1] in (largest[1], 6, 7)]
-        assert all(one[0] > 0 and one[2] == largest[2] for one in halves), halves
-        assert max(after) < largest or largest[0] < 40, (largest, after)
-        assert "done" in run("shards", "migrations", "papers", *at)
+            # The halves of a split move as any partition does.
+            other = next(f"127.0.0.1:{node.port}" for node in nodes if f"127.0.0.1:{node.port}" != largest[2])
+            run("shards", "move", "papers", "7", "--to", other, "--wait", *at)
 
-        # The halves of a split move as any partition does.
-        other = next(f"127.0.0.1:{node.port}" for node in nodes if f"127.0.0.1:{node.port}" != largest[2])
-        run("shards", "move", "papers", "7", "--to", other, "--wait", *at)
+            # A node is killed while partitions are divided.
+            run("shards", "retrain", "papers", largest[2], *at)
+            nodes[0].kill()
+            nodes[0].start()
+            wait_until("the retraining ends", lambda: must(router, "GET", f"{INDEXES}/papers/moves")["repartition"]["over"])
 
-        # A node is killed while partitions are divided.
-        run("shards", "retrain", "papers", largest[2], *at)
-        nodes[0].kill()
-        nodes[0].start()
-        wait_until(lambda: must(router, "GET", f"{INDEXES}/papers/moves")["repartition"]["over"], "the retraining ends")
-
-        small = sorted(one for one in partitions() if one[2] == largest[2])[:2]
-        run("shards", "merge", "papers", small[0][1], small[1][1], "--wait", *at)
-        assert "different nodes" in run("shards", "merge", "papers", small[0][1], "7", *at, code=1)
-        plan = run("shards", "balance", "papers", "--partitions", "--target", "20", "--dry-run", *at)
-        assert "nothing was begun" in plan, plan
-        for worker in workers:
-            worker.stop()
+            small = sorted(one for one in partitions() if one[2] == largest[2])[:2]
+            run("shards", "merge", "papers", small[0][1], small[1][1], "--wait", *at)
+            assert "different nodes" in run("shards", "merge", "papers", small[0][1], "7", *at, code=1)
+            plan = run("shards", "balance", "papers", "--partitions", "--target", "20", "--dry-run", *at)
+            assert "nothing was begun" in plan, plan
+        finally:
+            for worker in workers:
+                worker.stop()
         assert written[0] > 50 and read[0] > 50, (written, read)
 
         local = folder / "local.jsonl"

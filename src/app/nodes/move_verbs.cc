@@ -191,7 +191,8 @@ Result<int> wait_for_repartition(RemoteApi& api, const std::string& name) {
 }
 
 // Sends a request for repartitions, shows the plan, and waits if that is wanted.
-Result<int> run_repartition(const MoveArguments& arguments, const CLI::App& verb, JsonWriter& body) {
+Result<int> run_repartition(const MoveArguments& arguments, const CLI::App& verb,
+                            JsonWriter& body) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   body.field("dry_run", arguments.dry_run).end();
@@ -346,7 +347,9 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   add_plan_flags(*drain, *arguments);
   CLI::App* split = add_verb("split", "Add a node and move its share there, or divide a partition");
   split->add_option("NODE", arguments->node, "Address of the new node");
-  split->add_option("--partition", arguments->partitions, "Divide this partition on its node instead")
+  split
+      ->add_option("--partition", arguments->partitions,
+                   "Divide this partition on its node instead")
       ->type_name("NUMBER")
       ->expected(1);
   split->add_option("--into", arguments->into, "With --partition: so many parts")
@@ -356,8 +359,10 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
   CLI::App* merge = add_verb("merge", "Put the documents of partitions of one node into the first");
   merge->add_option("PARTITION", arguments->partitions, "Numbers of partitions")->required();
   add_plan_flags(*merge, *arguments);
-  CLI::App* retrain = add_verb("retrain", "Fit the centroids of a node's partitions to their vectors");
-  retrain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")->required();
+  CLI::App* retrain =
+      add_verb("retrain", "Fit the centroids of a node's partitions to their vectors");
+  retrain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")
+      ->required();
   add_plan_flags(*retrain, *arguments);
   CLI::App* balance = add_verb("balance", "Move partitions from full nodes to others, once");
   balance->add_option("--by", arguments->by, "Balance entities, or work")
@@ -373,16 +378,19 @@ std::vector<Command> add_move_verbs(CLI::App& shards) {
       ->capture_default_str();
   balance->add_flag("--partitions", arguments->by_partitions,
                     "Split and merge partitions instead, one of the plan at a time");
-  balance->add_option("--target", arguments->target,
-                      "With --partitions: entities that a partition should have; 0: the mean")
+  balance
+      ->add_option("--target", arguments->target,
+                   "With --partitions: entities that a partition should have; 0: the mean")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  balance->add_option("--split-above", arguments->split_above,
-                      "With --partitions: how many times the target a partition may have")
+  balance
+      ->add_option("--split-above", arguments->split_above,
+                   "With --partitions: how many times the target a partition may have")
       ->check(CLI::Range(1.0, 1'000.0))
       ->capture_default_str();
-  balance->add_option("--merge-below", arguments->merge_below,
-                      "With --partitions: neighbours that together have less of the target are merged")
+  balance
+      ->add_option("--merge-below", arguments->merge_below,
+                   "With --partitions: neighbours that together have less of the target are merged")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   balance->add_option("--most", arguments->most, "Most moves")

@@ -139,9 +139,10 @@ void add_move_flags(CLI::App& verb, RouterArguments& arguments) {
                   "With --balance: how many times the mean a node may have before partitions move")
       ->check(CLI::Range(1.0, 1'000.0))
       ->capture_default_str();
-  verb.add_flag("--balance-partitions", arguments.balance_partitions,
-                "Split partitions that have more than three times the mean of their index, and merge "
-                "small neighbours, one at a time, while everybody keeps reading and writing");
+  verb.add_flag(
+      "--balance-partitions", arguments.balance_partitions,
+      "Split partitions that have more than three times the mean of their index, and merge "
+      "small neighbours, one at a time, while everybody keeps reading and writing");
   verb.add_option("--balance-pause", arguments.balance_pause,
                   "With --balance or --balance-partitions: seconds between two looks at the nodes")
       ->check(CLI::Range(0.1, 86'400.0))

@@ -52,8 +52,8 @@ void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<
       if (!place) continue;
       if (static_cast<std::size_t>(*place) >= known->map.partitions.size()) {
         found.map_changed = true;
-        found.unknown.emplace(asked[i].id,
-                              Error{Code::kUnavailable, "the entity is in a partition of a newer map"});
+        found.unknown.emplace(
+            asked[i].id, Error{Code::kUnavailable, "the entity is in a partition of a newer map"});
         continue;
       }
       found.places.emplace(asked[i].id, *place);

@@ -103,12 +103,12 @@ Result<NewCells> RepartitionStep::learn_cells_of(const Centroids& before,
   const std::size_t cells = after.members.size();
   KIN_TRY(const VectorSample given,
           ask(made_.shard,
-              SampleRequest{.partitions = made_.members,
-                            .space = before.space(),
-                            .limit = std::min(kMostSampled, std::max<std::size_t>(
-                                                                4 * kSampledPerCell,
-                                                                kSampledPerCell * cells)),
-                            .seed = made_.id}));
+              SampleRequest{
+                  .partitions = made_.members,
+                  .space = before.space(),
+                  .limit = std::min(kMostSampled, std::max<std::size_t>(4 * kSampledPerCell,
+                                                                        kSampledPerCell * cells)),
+                  .seed = made_.id}));
   std::vector<std::vector<float>> sample;
   for (const auto& vector : given.vectors) {
     KIN_TRY(auto one, before.prepared(vector));
@@ -192,8 +192,7 @@ Result<StepOutcome> RepartitionStep::open() {
   KIN_TRY([[maybe_unused]] const Divided begun, ask(made_.shard, divide_request(0)));
   KIN_TRY(const bool changed, change_map([&](ShardMap& after) {
             // Homes are those of the map that the index was made with.
-            if (after.homes == 0)
-              after.homes = static_cast<std::uint32_t>(after.partitions.size());
+            if (after.homes == 0) after.homes = static_cast<std::uint32_t>(after.partitions.size());
             for (const index::PartitionId member : made_.members) {
               if (place_of(member) >= after.partitions.size())
                 after.partitions.push_back({.shard = made_.shard});
@@ -285,14 +284,12 @@ Result<StepOutcome> RepartitionStep::close() {
   if (!is_open()) return advance();
   tell(made_.shard);
   KIN_TRY([[maybe_unused]] const DivideEnded ended,
-          ask(made_.shard, EndDivideRequest{.id = made_.id,
-                                            .members = made_.members,
-                                            .epoch = map_.divided}));
+          ask(made_.shard,
+              EndDivideRequest{.id = made_.id, .members = made_.members, .epoch = map_.divided}));
   ShardMap after = map_;
   ++after.epoch;
   after.dividing.reset();
-  KIN_TRY(const auto written,
-          mover_.meta_.swap(map_key(mover_.index_), revision_, encode(after)));
+  KIN_TRY(const auto written, mover_.meta_.swap(map_key(mover_.index_), revision_, encode(after)));
   if (!written) return StepOutcome::worked();
   map_ = std::move(after);
   tell_all();
@@ -303,8 +300,8 @@ Result<StepOutcome> RepartitionStep::close() {
 void RepartitionStep::tell_all() {
   std::vector<Started<Assigned>> told;
   for (std::uint32_t shard = 0; shard < map_.shards.size(); ++shard)
-    told.push_back(start(mover_.client(map_.shards[shard]), map_.assignment_of(shard),
-                         call_options(shard)));
+    told.push_back(
+        start(mover_.client(map_.shards[shard]), map_.assignment_of(shard), call_options(shard)));
   for (auto& one : told) [[maybe_unused]]
     const auto reply = one.wait();
 }
@@ -346,8 +343,7 @@ Result<bool> RepartitionStep::change_map(const Change& change) {
   after.epoch += 2;
   change(after);
   give_epoch(after);
-  KIN_TRY(const auto written,
-          mover_.meta_.swap(map_key(mover_.index_), revision_, encode(after)));
+  KIN_TRY(const auto written, mover_.meta_.swap(map_key(mover_.index_), revision_, encode(after)));
   if (!written) return false;
   map_ = std::move(after);
   return true;
@@ -368,8 +364,7 @@ Result<StepOutcome> RepartitionStep::give_up(std::string reason) {
 
 Result<StepOutcome> RepartitionStep::write(const Repartition& after) {
   // Where somebody else was faster, the next step goes on from what they wrote.
-  KIN_TRY(const bool written,
-          swap_repartition(mover_.meta_, mover_.index_, stored_, after));
+  KIN_TRY(const bool written, swap_repartition(mover_.meta_, mover_.index_, stored_, after));
   if (written && after.phase == Phase::kDone) ++mover_.counts_.divided;
   return StepOutcome::worked();
 }
@@ -386,8 +381,7 @@ CallOptions RepartitionStep::call_options(std::uint32_t shard) const {
 
 template <typename Asked>
 Result<typename Asked::Reply> RepartitionStep::ask(std::uint32_t shard, Asked request) {
-  auto reply =
-      call(mover_.client(map_.shards[shard]), std::move(request), call_options(shard));
+  auto reply = call(mover_.client(map_.shards[shard]), std::move(request), call_options(shard));
   if (!reply.ok()) return with_context(map_.shards[shard], reply.error());
   if (auto* answer = std::get_if<typename Asked::Reply>(&*reply)) return std::move(*answer);
   return Error{Code::kUnavailable, "a shard refused a request of a repartition by this map"};

@@ -122,8 +122,7 @@ class Directory {
   Status write_places(kv::Batch& batch, index::PartitionId home,
                       const std::map<DocId, PlaceRow>& places);
   // With `claiming_` held. An entry was written; `before` is what was there.
-  void note(index::PartitionId home, const Placed& placed,
-            const std::optional<PlaceRow>& before);
+  void note(index::PartitionId home, const Placed& placed, const std::optional<PlaceRow>& before);
 
   // Of a partition that moves.
   struct Digest {

@@ -74,8 +74,7 @@ double improve(Vectors sample, LearntCells& cells) {
     if (i + 1 == kIterations) break;  // so that sizes are those of the centres
     for (std::size_t c = 0; c < sums.size(); ++c) {
       for (std::size_t d = 0; d < sums[c].size(); ++d)
-        cells.centres[c][d] =
-            static_cast<float>(sums[c][d] / static_cast<double>(cells.sizes[c]));
+        cells.centres[c][d] = static_cast<float>(sums[c][d] / static_cast<double>(cells.sizes[c]));
     }
   }
   return error;

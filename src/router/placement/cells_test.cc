@@ -13,7 +13,8 @@ std::vector<std::vector<float>> two_clumps(std::size_t each) {
   std::vector<std::vector<float>> points;
   for (std::size_t i = 0; i < 2 * each; ++i) {
     const float at = i % 2 == 0 ? 0.0F : 10.0F;
-    points.push_back({at + static_cast<float>(random.unit()), at + static_cast<float>(random.unit())});
+    points.push_back(
+        {at + static_cast<float>(random.unit()), at + static_cast<float>(random.unit())});
   }
   return points;
 }

@@ -453,8 +453,8 @@ void ClusterRun::abort_any_repartition(Random& random) {
                                aborted.ok() ? "" : ": " + aborted.error().message));
 }
 
-// All partitions of the shard that has the first key which exists. Again, where the keys are removed
-// before their vectors are looked at.
+// All partitions of the shard that has the first key which exists. Again, where the keys are
+// removed before their vectors are looked at.
 void ClusterRun::divide_first_key() {
   for (;;) {
     simulation_.clock().sleep_for(milliseconds{300});
@@ -468,15 +468,16 @@ void ClusterRun::divide_first_key() {
     for (std::size_t key = 0; key < options_.keys; ++key) ids.push_back(key_id(key));
     const auto found = life->router->get(ids);
     if (!found.ok()) continue;
-    const auto entity = std::ranges::find_if(*found, [](const auto& one) { return one.has_value(); });
+    const auto entity =
+        std::ranges::find_if(*found, [](const auto& one) { return one.has_value(); });
     if (entity == found->end()) continue;
     const ShardMap map = life->router->map();
-    is_moving_ = begin_repartition(*life->meta, kIndex,
-                                   {.partitions = map.partitions_of(map.shard_of(
-                                        (*entity)->head.partition)),
-                                    .added = 1})
-                     .ok() ||
-                 is_moving_;
+    is_moving_ =
+        begin_repartition(
+            *life->meta, kIndex,
+            {.partitions = map.partitions_of(map.shard_of((*entity)->head.partition)), .added = 1})
+            .ok() ||
+        is_moving_;
   }
 }
 
@@ -523,8 +524,7 @@ void ClusterRun::settle_repartition() {
     simulation_.clock().sleep_for(milliseconds{100});
   }
   if (last && !rule_of(last->repartition.phase).over)
-    clients_.violate(
-        fmt::format("a repartition is {} for ever", name_of(last->repartition.phase)));
+    clients_.violate(fmt::format("a repartition is {} for ever", name_of(last->repartition.phase)));
   if (last) count(last->repartition);
 }
 

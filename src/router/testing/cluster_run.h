@@ -51,8 +51,9 @@ struct RunOptions {
   // Everybody writes and reads one key, whose partition moves all the time. Messages get lost, and
   // nothing else breaks.
   bool contended = false;
-  // One partition with all that can be in it moves, or is divided with `divides`; or, with followers, the owner of the first shard
-  // is gone for good. One thing crashes meanwhile, and nothing else happens to the clients.
+  // One partition with all that can be in it moves, or is divided with `divides`; or, with
+  // followers, the owner of the first shard is gone for good. One thing crashes meanwhile, and
+  // nothing else happens to the clients.
   std::optional<MoveCrash> crash = {};
   // With these two, that owner loses its power and owns the shard again before it is gone.
   bool owns_again = false;

@@ -265,8 +265,7 @@ using SabotagedRepartitions = testing::TestWithParam<Sabotage>;
 
 TEST_P(SabotagedRepartitions, AreFoundOut) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const RunReport report =
-        run_cluster({.seed = seed, .divides = true, .sabotage = GetParam()});
+    const RunReport report = run_cluster({.seed = seed, .divides = true, .sabotage = GetParam()});
     if (report.violation) return RecordProperty("seeds", static_cast<int>(seed));
   }
   FAIL() << "no seed up to " << kSeeds << " shows it";

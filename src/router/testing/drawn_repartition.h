@@ -8,8 +8,8 @@
 
 namespace kin::router {
 
-// Of some partitions of one shard: some get one more, some lose one, some are retrained. It may make no
-// sense, as when the shard owns nothing.
+// Of some partitions of one shard: some get one more, some lose one, some are retrained. It may
+// make no sense, as when the shard owns nothing.
 NewRepartition draw_repartition(const ShardMap& map, Random& random);
 
 // "3 7, 1 added, without 7".

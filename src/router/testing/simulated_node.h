@@ -32,9 +32,9 @@ enum class Sabotage : std::uint8_t {
   kTrimsLogEarly,     // the owner removes objects of the log that no snapshot has
   kHidesAge,          // a follower says that its state is not old
   // Mistakes of repartitions.
-  kDropsClaims,     // the directory is not told where entities are
-  kServesOldMaps,   // shards do not look how old the map of a caller is
-  kLocatesAnyhow,   // copies say where entities are, however old their directory is
+  kDropsClaims,    // the directory is not told where entities are
+  kServesOldMaps,  // shards do not look how old the map of a caller is
+  kLocatesAnyhow,  // copies say where entities are, however old their directory is
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.
   kNoFence,            // the source is not told to refuse requests

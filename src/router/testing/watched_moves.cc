@@ -53,8 +53,7 @@ class WatchedMoverClient final : public ShardClient {
     const auto* assign = std::get_if<AssignRequest>(&request);
     if (assign != nullptr && assign->owners.size() == 1 && watch_.sabotage == Sabotage::kNoFence)
       return answered(Assigned{});
-    if (std::holds_alternative<PlaceRequest>(request) &&
-        watch_.sabotage == Sabotage::kDropsClaims)
+    if (std::holds_alternative<PlaceRequest>(request) && watch_.sabotage == Sabotage::kDropsClaims)
       return answered(PlacesKept{});
     clean_early(request, options);
     spoil(watch_.sabotage, request);

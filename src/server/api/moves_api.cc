@@ -245,7 +245,8 @@ Result<Response> balance_answer(Moving& moving, const Request& request, const st
   return carry_out(moving, index, plan, measure == BalanceBy::kSize ? "entities" : "ms/s", dry_run);
 }
 
-// One of "partitions", with "added" or "retired", "retrain", which names a node, and neither: a plan.
+// One of "partitions", with "added" or "retired", "retrain", which names a node, and neither: a
+// plan.
 Result<Response> repartition_answer(Moving& moving, const Request& request,
                                     const std::string& index) {
   KIN_TRY(const JsonValue json, parse_json_body(request));
@@ -304,8 +305,8 @@ Result<Response> abort_answer(Moving& moving, const Request& request, const std:
       return Error{Code::kInvalidArgument, "\"repartition\" is aborted by itself"};
     KIN_RETURN_IF_ERROR(moving.abort_repartition(index));
     JsonWriter answer;
-    return json_response(
-        200, answer.begin_object().key("aborted").begin_array().end().end().take());
+    return json_response(200,
+                         answer.begin_object().key("aborted").begin_array().end().end().take());
   }
   if (all != given.empty())
     return Error{Code::kInvalidArgument, "either \"partitions\" or \"all\": true is needed"};

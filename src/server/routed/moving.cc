@@ -287,10 +287,11 @@ Status Moving::abort(const std::string& index, std::uint32_t partition) {
 Result<router::Centroids> Moving::centroids_of(const std::string& index,
                                                const router::ShardMap& map) {
   if (!map.centroids)
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("index {} has no centroids: its documents are placed by their ids, and "
-                             "its partitions cannot be divided",
-                             index)};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("index {} has no centroids: its documents are placed by their ids, and "
+                    "its partitions cannot be divided",
+                    index)};
   KIN_TRY(const std::string bytes,
           router::read_blob(indexes_.connect_to(index), map, *map.centroids));
   return router::Centroids::decode(bytes);
@@ -320,9 +321,8 @@ Result<PartitionPlan> Moving::plan_repartition(const std::string& index,
                                                const router::NewRepartition& wanted) {
   KIN_TRY(Numbers known, numbers(index, BalanceBy::kSize));
   KIN_RETURN_IF_ERROR(router::check_repartition(known.now, wanted));
-  return PartitionPlan{.map = std::move(known.now),
-                       .repartitions = {wanted},
-                       .entities = std::move(known.weights)};
+  return PartitionPlan{
+      .map = std::move(known.now), .repartitions = {wanted}, .entities = std::move(known.weights)};
 }
 
 Status Moving::begin(const std::string& index, const router::NewRepartition& wanted) {

@@ -105,8 +105,8 @@ class Moving {
   Result<BegunMoves> begin(const std::string& index, const MovePlan& plan);
   Status abort(const std::string& index, std::uint32_t partition);
 
-  // Partitions that are divided (router/repartition.h). Errors as for moves, and kFailedPrecondition for an
-  // index without centroids.
+  // Partitions that are divided (router/repartition.h). Errors as for moves, and
+  // kFailedPrecondition for an index without centroids.
   Result<PartitionPlan> plan_partitions(const std::string& index,
                                         const router::PartitionPlanOptions& options);
   // All partitions of the node, trained again.
@@ -156,7 +156,7 @@ class Moving {
   std::mutex mutex_;  // guards what follows
   std::function<void()> wake_;
   std::map<std::string, std::map<std::uint64_t, router::MoveStatus>> statuses_;  // by index and id
-  std::map<std::string, router::RepartitionStatus> divided_;  // by index
+  std::map<std::string, router::RepartitionStatus> divided_;                     // by index
   std::map<std::string, std::map<index::PartitionId, SteadyTime>> moved_;        // for the cooldown
   std::map<std::string, router::MoverCounts> counts_;  // of movers, also of those that are gone
 };

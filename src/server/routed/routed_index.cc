@@ -275,8 +275,7 @@ Result<RoutedIndex::Page> RoutedIndex::list(const Place& from, std::size_t most,
     }
   }
   if (page.next)
-    found.next =
-        Place{.partition = from.partition, .after = page.next, .divided = page.divided};
+    found.next = Place{.partition = from.partition, .after = page.next, .divided = page.divided};
   else if (from.partition + 1 < partitions)
     found.next = Place{.partition = from.partition + 1, .divided = page.divided};
   return found;

@@ -64,8 +64,8 @@ class RoutedIndex {
   struct Place {
     std::uint32_t partition = 0;
     std::optional<index::DocNumber> after = {};
-    // ShardMap::divided of the first page; nothing: this is the first. kFailedPrecondition if partitions were
-    // divided since: documents may be in others now.
+    // ShardMap::divided of the first page; nothing: this is the first. kFailedPrecondition if
+    // partitions were divided since: documents may be in others now.
     std::optional<std::uint64_t> divided = {};
   };
   struct Page {
