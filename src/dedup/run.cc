@@ -90,17 +90,21 @@ Status cut(RunState& run) {
   std::optional<RecordSet> keep;
   if (removes_records(run.options)) keep = kept_records(run.removals, run.dataset(), run.records);
   run.dataset().limit_memory(std::max(run.needs.scan, run.budget().reader));
-  auto cut = CutStage::run({.dataset = run.dataset(),
-                            .options = run.options,
-                            .keep = keep ? &*keep : nullptr,
-                            .folder = run.folder->path(),
-                            .spill_memory = run.budget().spills,
-                            .stage_memory = run.budget().stage,
-                            .work = &run.progress.work,
-                            .enter = [&](const char* stage) { return run.times.enter(stage); },
-                            .check_rows = [&](std::uint64_t rows) { return run.check_rows(rows); },
-                            .sources = &run.sources,
-                            .stop = &run.progress.stop});
+  auto cut =
+      CutStage::run({.dataset = run.dataset(),
+                     .options = run.options,
+                     .keep = keep ? &*keep : nullptr,
+                     .folder = run.folder->path(),
+                     .spill_memory = run.budget().spills,
+                     .stage_memory = run.budget().stage,
+                     .text_room = scan_room(run.own_memory(), run.options.threads),
+                     .work = &run.progress.work,
+                     .enter = [&](const char* stage) { return run.times.enter(stage); },
+                     .check_rows = [&](std::uint64_t rows) { return run.check_rows(rows); },
+                     .check_text = [&](std::uint64_t weight) { return run.settle_threads(weight); },
+                     .met_too_long_text = &run.met_too_long_text,
+                     .sources = &run.sources,
+                     .stop = &run.progress.stop});
   if (!cut) return run.explain(cut.error());
   run.cut = std::move(*cut);
   run.cut->count(run.report);

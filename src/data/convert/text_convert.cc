@@ -12,8 +12,10 @@
 #include "base/workers.h"
 #include "data/block_reader.h"
 #include "data/convert/json_schema.h"
+#include "data/convert/spool_pieces.h"
 #include "data/duckdb/session.h"
 #include "data/parquet/copy_parts.h"
+#include "data/parquet_memory.h"
 #include "data/text/json_record.h"
 #include "data/text/json_shape.h"
 #include "data/text/record_editor.h"
@@ -249,9 +251,22 @@ std::function<std::unique_ptr<RecordEncoder>()> spool_encoder(const ConvertReque
   };
 }
 
+// DuckDB's reader of JSON has a buffer of 32 MiB or more, and gives as many of the records in it at
+// a time as fit into 2,048 rows. These join a row group as a whole, however long they are. It gives
+// no records of two files at a time, so long records are spooled in several files.
+Result<std::vector<std::filesystem::path>> bounded_pieces(const std::filesystem::path& spool,
+                                                          const TextWritten& written) {
+  constexpr std::uint64_t kPieceBytes = 4 << 20;
+  constexpr std::uint64_t kRowsAtOnce = 2048;
+  if (written.longest_record * kRowsAtOnce <= kPieceBytes) return std::vector{spool};
+  return cut_into_pieces(spool, kPieceBytes);
+}
+
 // The query that reads the spooled records.
-std::string select_spooled(const std::filesystem::path& spool, const TextWritten& written,
-                           const ParquetPlan& plan) {
+std::string select_spooled(std::span<const std::filesystem::path> pieces,
+                           const TextWritten& written, const ParquetPlan& plan) {
+  std::vector<std::string> files;
+  for (const auto& piece : pieces) files.push_back(sql_text(piece.string()));
   std::vector<std::string> typed;
   std::vector<std::string> selected;
   for (const JsonSchemaColumn& column : plan.columns) {
@@ -261,15 +276,15 @@ std::string select_spooled(const std::filesystem::path& spool, const TextWritten
     selected.push_back(text ? fmt::format("{}::{} AS {}", name, column.type, name) : name);
   }
   return fmt::format(
-      "SELECT {} FROM read_json({}, format = 'newline_delimited', maximum_object_size = {}, "
+      "SELECT {} FROM read_json([{}], format = 'newline_delimited', maximum_object_size = {}, "
       "columns = {{{}}})",
-      fmt::join(selected, ", "), sql_text(spool.string()), written.longest_record + 1024,
+      fmt::join(selected, ", "), fmt::join(files, ", "), written.longest_record + 1024,
       fmt::join(typed, ", "));
 }
 
 // DuckDB's error names the spooled records, which the user does not know.
 Error without_spool(Error error, const std::filesystem::path& spool) {
-  const std::string name = spool.string();
+  const std::string name = (spool.parent_path() / spool.stem()).string();
   if (error.message.find(name) == std::string::npos) return error;
   return {Code::kInternal,
           "the records cannot be converted to Parquet (write JSONL, and convert "
@@ -289,14 +304,39 @@ std::string group_options(const ConvertRequest& request, const TextWritten& writ
   return options;
 }
 
+// Queries for the spooled records, each of a bounded length.
+Result<std::vector<CopyPart>> spooled_parts(const ConvertRequest& request,
+                                            const std::filesystem::path& spool,
+                                            const TextWritten& written, const ParquetPlan& plan) {
+  constexpr std::size_t kPiecesOfAPart = 256;
+  KIN_TRY(const auto pieces, bounded_pieces(spool, written));
+  std::vector<CopyPart> parts;
+  for (std::size_t i = 0; i < pieces.size(); i += kPiecesOfAPart) {
+    const auto some = std::span<const std::filesystem::path>(pieces).subspan(
+        i, std::min(kPiecesOfAPart, pieces.size() - i));
+    parts.push_back({select_spooled(some, written, plan), group_options(request, written)});
+  }
+  return parts;
+}
+
+// The freed memory that DuckDB's allocator may keep: what the least memory of a writer leaves.
+std::uint64_t held_back(const ConvertRequest& request) {
+  constexpr std::uint64_t kMost = 128 << 20;
+  const std::uint64_t least = least_memory_to_parquet().bytes;
+  const std::uint64_t spare =
+      request.options.memory_bytes - std::min(request.options.memory_bytes, least);
+  return std::clamp(spare, kDuckDbLeastHeldBack, kMost);
+}
+
 Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));
   KIN_TRY(ParquetPlan plan, plan_parquet(request));
   const std::filesystem::path spool = folder.path() / "records.jsonl";
   KIN_TRY(const TextWritten written,
           write_encoded(request, spool, {.header = {}, .encoder = spool_encoder(request, plan)}));
+  KIN_TRY(auto parts, spooled_parts(request, spool, written, plan));
   const auto copied =
-      copy_parts({.parts = {{select_spooled(spool, written, plan), group_options(request, written)}},
+      copy_parts({.parts = std::move(parts),
                   .hook = {},
                   .type = request.type,
                   .path = request.path,
@@ -304,7 +344,8 @@ Result<WriteReport> to_parquet_file(const ConvertRequest& request) {
                   // It counts more than is resident.
                   .limits = {.threads = 1,
                              .memory_bytes = std::max(2 * request.options.memory_bytes,
-                                                      3 * least_memory_to_parquet().bytes)},
+                                                      3 * least_memory_to_parquet().bytes),
+                             .held_back_bytes = held_back(request)},
                   .threads = request.how.threads,
                   .beside = request.how.beside,
                   .written = written_part(request, passes_of(request)),

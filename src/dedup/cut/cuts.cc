@@ -64,6 +64,13 @@ Status enter(const CutInput& input, const char* stage,
   return Done{};
 }
 
+// Checks what the first pass has found; an earlier stage has checked the texts of `keep`.
+Status check_sizes(const CutInput& input, std::uint64_t rows, std::uint64_t heaviest_text) {
+  KIN_RETURN_IF_ERROR(input.check_rows(rows));
+  const bool is_new = input.keep == nullptr && input.check_text;
+  return is_new ? input.check_text(heaviest_text) : Status(Done{});
+}
+
 // Matches windows by their hashes: lines and paragraphs, or windows that groups did not decide.
 Status match_windows(const CutInput& input, const Contested* contested, CutOutcome& outcome,
                      Spill& matches) {
@@ -75,7 +82,7 @@ Status match_windows(const CutInput& input, const Contested* contested, CutOutco
     outcome.rows = counts.rows;
     outcome.text_bytes = counts.text_bytes;
     outcome.without_text = counts.without_text;
-    KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
+    KIN_RETURN_IF_ERROR(check_sizes(input, outcome.rows, counts.heaviest_text));
   }
   outcome.bytes_spilled += windows.bytes_on_disk();
   KIN_RETURN_IF_ERROR(enter(input, "match", {4, 1}));
@@ -92,7 +99,7 @@ Status match_passages(const CutInput& input, CutOutcome& outcome, Spill& matches
     outcome.text_bytes = sampled.text_bytes;
     outcome.without_text = sampled.without_text;
     outcome.bytes_spilled += sampled.bytes_spilled;
-    KIN_RETURN_IF_ERROR(input.check_rows(outcome.rows));
+    KIN_RETURN_IF_ERROR(check_sizes(input, outcome.rows, sampled.heaviest_text));
     if (sampled.marked.count() == 0) return Done{};
     KIN_RETURN_IF_ERROR(enter(input, "groups", {4, 1}));
     KIN_TRY(contested, match_groups(input, sampled, matches, outcome.bytes_spilled));

@@ -133,7 +133,9 @@ Result<WindowCounts> spill_windows(const CutInput& input, const Contested* conte
   };
   WindowCounts counts;
   const RecordSet* only = contested != nullptr ? &contested->records : input.keep;
-  KIN_TRY(counts.rows, scan_units(input, {.only = only}, visit));
+  KIN_TRY(const ScannedUnits scanned, scan_units(input, {.only = only}, visit));
+  counts.rows = scanned.rows;
+  counts.heaviest_text = scanned.heaviest_text;
   if (only != nullptr) counts.rows = only->size();
   for (auto& writer : writers) KIN_RETURN_IF_ERROR(writer->finish(counts));
   return counts;

@@ -43,6 +43,7 @@ static_assert(sizeof(WindowRecord) == 20 && sizeof(MatchRecord) == 20);
 // Counts from reading the windows of a corpus. For lines and paragraphs this is the first pass.
 struct WindowCounts {
   std::uint64_t rows = 0;
+  std::uint64_t heaviest_text = 0;  // its weight
   std::uint64_t text_bytes = 0;
   std::uint64_t without_text = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dedup/cut/varint.h"
+#include "dedup/spill/long_texts.h"
 
 namespace kin::dedup {
 namespace {
@@ -13,6 +14,10 @@ struct RunHeader {
   std::uint32_t field = 0;
   bool bytes = false;
 };
+
+// The memory of runs with more units is reserved: a vector that grows holds its elements three
+// times.
+constexpr std::uint32_t kReservedUnits = 64 << 10;
 
 std::uint32_t size32(std::string_view text) {
   return static_cast<std::uint32_t>(text.size());
@@ -41,10 +46,26 @@ void append_run(std::string& out, Units& units, const RunHeader& header) {
   }
 }
 
+// About the length of encode_reference(): a string that grows is held three times.
+std::uint64_t encoded_bytes(const Units& units, const std::vector<UnitRange>& ranges, bool bytes) {
+  constexpr std::uint64_t kUnitHeader = 3;
+  std::uint64_t length = 0;
+  for (const UnitRange& range : ranges) {
+    if (range.count() == 0) continue;
+    const std::uint32_t last = range.end - 1;
+    const bool one_field = units.field_of(range.begin) == units.field_of(last);
+    length +=
+        one_field ? units.range(last).end - units.range(range.begin).begin : units.text_bytes();
+    if (!bytes) length += kUnitHeader * range.count();
+  }
+  return length;
+}
+
 // Splits `range` at the ends of fields.
 std::string encode_reference(Units& units, const std::vector<UnitRange>& ranges,
                              std::optional<std::string_view> id, bool bytes) {
   std::string out;
+  if (units.text_bytes() > kShortText) out.reserve(encoded_bytes(units, ranges, bytes));
   append_varint(out, id ? 1 : 0);
   if (id) {
     append_varint(out, size32(*id));
@@ -73,6 +94,11 @@ bool read_run(VarintReader& reader, Reference::Run& run) {
     run.ranges.push_back({begin, begin + run.units.count()});
     run.text = reader.read_bytes(run.units.count());
     return reader.ok();
+  }
+  if (run.units.count() > kReservedUnits) {
+    run.ranges.reserve(run.units.count());
+    run.ends.reserve(run.units.count());
+    run.text.reserve(reader.left());
   }
   std::uint32_t last = 0;
   for (std::uint32_t left = run.units.count(); left > 0 && reader.ok(); --left) {

@@ -100,7 +100,9 @@ Result<Sampled> sample_windows(const CutInput& input) {
     sampler.visit(batch.row(i), units);
     return sampler.check();
   };
-  KIN_TRY(sampled.rows, scan_units(input, {.only = input.keep}, visit));
+  KIN_TRY(const ScannedUnits scanned, scan_units(input, {.only = input.keep}, visit));
+  sampled.rows = scanned.rows;
+  sampled.heaviest_text = scanned.heaviest_text;
   if (input.keep != nullptr) sampled.rows = input.keep->size();
   for (auto& sampler : samplers) KIN_RETURN_IF_ERROR(sampler->finish(sampled));
   KIN_RETURN_IF_ERROR(find_repeated(input, spill, sampled));

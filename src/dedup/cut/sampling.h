@@ -22,6 +22,7 @@ inline std::uint64_t gather_fingerprint(std::uint64_t key) {
 // The result of the first pass.
 struct Sampled {
   std::uint64_t rows = 0;
+  std::uint64_t heaviest_text = 0;  // its weight
   std::uint64_t text_bytes = 0;
   std::uint64_t without_text = 0;
   std::uint64_t bytes_spilled = 0;

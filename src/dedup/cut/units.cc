@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/utf8.h"
+#include "dedup/spill/long_texts.h"
 #include "sketch/word_hash.h"
 #include "text/words.h"
 
@@ -66,6 +67,8 @@ Status Units::read(std::span<const std::optional<std::string_view>> values) {
     has_text_ = has_text_ || value.has_value();
     const std::string_view text = value.value_or(std::string_view());
     const std::uint32_t first = count_;
+    // A vector that grows holds its elements three times.
+    if (text.size() > kShortText) ranges_.reserve(ranges_.size() + cut_units(text, options_.unit));
     switch (options_.unit) {
       case Unit::kLine: split_lines(text); break;
       case Unit::kParagraph: split_paragraphs(text); break;
@@ -76,6 +79,10 @@ Status Units::read(std::span<const std::optional<std::string_view>> values) {
     fields_.push_back({.text = text, .units = {first, count_}});
   }
   return Done{};
+}
+
+void Units::forget() {
+  *this = Units(options_, normalization_);
 }
 
 std::size_t Units::field_of(std::uint32_t unit) const {
@@ -153,11 +160,14 @@ void Units::split_paragraphs(std::string_view text) {
 
 void Units::split_words(std::string_view text) {
   if (!is_ascii(text)) {
+    const bool is_long = text.size() > kShortText;
+    if (is_long) words_.reserve(cut_units(text, Unit::kWord));
     text::split_words(text, text::Normalization::kNone, words_);
     for (const std::string_view word : words_) {
       const auto begin = static_cast<std::uint32_t>(word.data() - text.data());
       ranges_.push_back({begin, begin + static_cast<std::uint32_t>(word.size())});
     }
+    if (is_long) words_ = std::vector<std::string_view>();
     return;
   }
   const char* const start = text.data();

@@ -52,6 +52,9 @@ class Units {
   // The same for texts; nothing for a null.
   Status read(std::span<const std::optional<std::string_view>> values);
 
+  // Frees the memory of the record: that of a long one is not kept for the records after it.
+  void forget();
+
   std::uint32_t count() const { return count_; }
   // Whether one of the fields is not null.
   bool has_text() const { return has_text_; }

@@ -39,6 +39,7 @@ class VarintReader {
     rest_.remove_prefix(count);
     return bytes;
   }
+  std::size_t left() const { return rest_.size(); }
   bool ok() const { return ok_; }
   bool done() const { return rest_.empty(); }
 

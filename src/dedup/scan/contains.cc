@@ -164,7 +164,6 @@ std::unique_ptr<ContainIndex> ContainIndex::make(const DedupOptions& options,
                                                  std::vector<ReferenceText> texts) {
   std::unique_ptr<ContainIndex> index(new ContainIndex(options));
   index->texts_ = std::move(texts);
-  index->normalize_texts();
   index->add_all(index->normalize_texts());
   return index;
 }

@@ -43,7 +43,7 @@ Result<std::uint64_t> heaviest_text(const data::Input& input, const DedupOptions
 Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
                        const std::filesystem::path& folder, MemoryNeeds& needs) {
   const std::uint64_t room = options.max_memory - std::min(options.max_memory, kFixedBytes);
-  const auto count = [&](std::string_view piece) { return text_units(piece, options.shingles); };
+  const auto count = [&](std::string_view piece) { return text_units(piece, options); };
   std::uint64_t records = 0;
   for (const data::Input& input : inputs) {
     KIN_TRY(const data::RecordSizes sizes, data::record_sizes(input, count));

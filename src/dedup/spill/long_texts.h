@@ -16,6 +16,12 @@ inline constexpr std::uint64_t kShortText = 256 << 10;
 
 // An upper bound of a text's words, or characters, of which shingles are made. Thread-safe.
 std::uint64_t text_units(std::string_view text, const sketch::ShingleOptions& shingles);
+// An upper bound of the units of a text that have a place in memory while it is cut: bytes have
+// none. Thread-safe.
+std::uint64_t cut_units(std::string_view text, CutOptions::Unit unit);
+// An upper bound of the units in which a run compares a text: of which shingles are made, and which
+// may be cut. Thread-safe.
+std::uint64_t text_units(std::string_view text, const DedupOptions& options);
 
 // The length of a text for memory estimates: its bytes, or more if its words are so short that
 // their hashes take more. Thread-safe.
@@ -23,8 +29,8 @@ std::uint64_t text_weight(std::string_view text, const DedupOptions& options);
 // The same for a text with this many bytes and units.
 std::uint64_t text_weight(std::uint64_t bytes, std::uint64_t units);
 
-// Bytes that a thread holds per unit of a text's weight, while it sketches it, and while it
-// compares it with another and writes both to the audit log.
+// Bytes that a thread holds per unit of a text's weight, while it sketches it or finds its units
+// to cut, and while it compares it with another and writes both to the audit log.
 std::uint64_t sketch_copies(const DedupOptions& options);
 inline constexpr std::uint64_t kCompareCopies = 8;
 // The same for a record, of which all but the text is only read.

@@ -100,7 +100,7 @@ Status RunState::settle_threads(std::uint64_t heaviest) {
 
 // If a record was too long, measures the longest one, so that the error names a sufficient budget.
 Error RunState::explain(Error error) {
-  const bool text = scan && scan->met_too_long_text;
+  const bool text = met_too_long_text || (scan && scan->met_too_long_text);
   if (!text && dataset().longest_record() <= longest_record()) return error;
   free_scan();
   const Status measured = measure_records(inputs->files(), options, folder->path(), needs);

@@ -1,6 +1,7 @@
 // The state that the stages of a run share.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -101,6 +102,7 @@ struct RunState {
   std::vector<Removal> removals;
   std::unique_ptr<store::KeptValues> evidence;
   std::unique_ptr<CutStage> cut;
+  std::atomic<bool> met_too_long_text{false};  // the reason why cutting failed
 
  private:
   std::uint64_t longest_record() const;
