@@ -240,6 +240,9 @@ Result<Centroids> Centroids::divided(const NewCells& cells) const {
                  "again"};
   Centroids after = *this;
   after.groups_.clear();
+  // What was measured says nothing of where vectors are now: no shard is passed over.
+  after.sharpness_ = 0;
+  std::ranges::fill(after.passed_, 0.0F);
   double share = 0;
   double sampled = 0;
   for (const index::PartitionId member : cells.members) {

@@ -78,9 +78,10 @@ class Centroids {
   Result<index::PartitionId> nearest_of(std::span<const float> vector,
                                         const Partitions& among) const;
 
-  // The centroids after a repartition. What was measured on the sample stays, and members share
-  // what they held of it. kInvalidArgument for cells that do not fit, and if no partition would
-  // have a centroid; kFailedPrecondition for centroids of version 1.
+  // The centroids after a repartition; members share what they held of the sample. near() passes
+  // over no shard by them: what it needs was measured with the placement of before.
+  // kInvalidArgument for cells that do not fit, and if no partition would have a centroid;
+  // kFailedPrecondition for centroids of version 1.
   Result<Centroids> divided(const NewCells& cells) const;
 
   // The shards to ask, by place in the map, the most promising first. A partition is expected to

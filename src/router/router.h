@@ -153,7 +153,8 @@ class Router {
 
   // Mutations of one entity are applied in their order and, as long as they are in one call, all or
   // none. Those of different entities are independent: batches go to all shards at once. An
-  // entity stays in the partition where it was first put. Edges need the entity that they leave.
+  // entity stays in the partition where it was first put, but for repartitions. Edges need the
+  // entity that they leave.
   // With near_duplicates, batches of this router are compared with each other, and with what other
   // routers had written before; if a shard cannot tell, nothing is written.
   virtual Result<Written> write(std::span<const index::Mutation> mutations) = 0;
