@@ -128,7 +128,7 @@ Reply<Response> SimulatedNode::sabotaged(const Request& request, const CallOptio
   if (faults_.sabotage == Sabotage::kServesOldMaps && !is_of_move(request)) {
     CallOptions newest = options;
     newest.map_epoch = std::numeric_limits<std::uint64_t>::max();
-    return host_->serve(request, newest);
+    return life_->host->serve(request, newest);
   }
   if (faults_.sabotage == Sabotage::kServesOldReaders) {
     if (auto reply = serve_old_readers(request, options)) return std::move(*reply);
