@@ -64,6 +64,20 @@ TEST_F(Conversion, CsvToTsvKeepsAnEmptyFirstName) {
   EXPECT_EQ(folder.read("out.tsv"), "\ttext\n0\ta\n");
 }
 
+TEST_F(Conversion, JsonlToParquetKeepsTheOrderOfLongRecords) {
+  std::string lines;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < 60; ++row) {
+    rows.push_back(row);
+    lines += fmt::format("{{\"id\":{},\"text\":\"{}\"}}\n", row,
+                         std::string(row % 3 == 0 ? 10 : 500'000 + row, 'x'));
+  }
+  const std::string a = folder.write("a.jsonl", lines);
+  ASSERT_THAT(convert({a}, "out.parquet", rows), ElementsAre(HasSubstr("one schema")));
+  convert({folder.path("out.parquet").string()}, "back.jsonl", rows);
+  EXPECT_TRUE(folder.read("back.jsonl") == lines);
+}
+
 TEST_F(Conversion, JsonlToParquetKeepsDatesAndLongNumbersAsText) {
   const std::string a =
       folder.write("a.jsonl",

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "data/json_value.h"
+#include "dedup/spill/long_texts.h"
 #include "dedup/testing/cut_corpora.h"
 #include "dedup/testing/cut_reference.h"
 #include "text/normalize.h"
@@ -97,6 +99,41 @@ std::string shown(const Corpus& corpus, const DedupOptions& options) {
   }
   return by_of(options) + " " + describe(*options.cut) + " " +
          std::string(text::name_of(options.shingles.normalization)) + " " + json.end().take();
+}
+
+TEST_F(CutsTest, CountTheHeaviestTextAndRefuseOneThatIsTooLong) {
+  DedupOptions options;
+  options.cut.emplace();
+  options.threads = 2;
+  const Corpus corpus{{"short"}, {std::string(500'000, '\n')}};
+  write(corpus, options);
+  const auto inputs = data::find_inputs(std::vector{path("in.jsonl").string()}, folder_.path());
+  const auto dataset = *data::Dataset::open(*inputs, {.temporary_folder = folder_.path()});
+  std::uint64_t heaviest = 0;
+  std::atomic<bool> met_too_long_text = false;
+  const auto find = [&](std::uint64_t room) {
+    return find_cuts({.dataset = *dataset,
+                      .options = options,
+                      .folder = folder_.path(),
+                      .spill_memory = memory_,
+                      .stage_memory = memory_,
+                      .text_room = room,
+                      .enter = [](const char*) { return Done{}; },
+                      .check_rows = [](std::uint64_t) { return Done{}; },
+                      .check_text = [&](std::uint64_t weight) -> Status {
+                        heaviest = weight;
+                        return Done{};
+                      },
+                      .met_too_long_text = &met_too_long_text});
+  };
+  const std::uint64_t weight = text_weight(*corpus[1][0], options);
+  ASSERT_TRUE(find(weight * sketch_copies(options)).ok());
+  EXPECT_EQ(heaviest, weight);
+  EXPECT_FALSE(met_too_long_text);
+  const auto refused = find(weight * sketch_copies(options) - 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::kResourceExhausted);
+  EXPECT_TRUE(met_too_long_text);
 }
 
 class CutsOfUnit : public CutsTest, public testing::WithParamInterface<Unit> {};

@@ -34,6 +34,22 @@ TEST(TextWeight, IsMoreWhereHashesTakeMoreThanTheText) {
   EXPECT_GE(text_weight(prose, options), prose.size() * 3);
 }
 
+TEST(TextWeight, CountsTheUnitsToCut) {
+  DedupOptions options;
+  const std::string lines = repeated("\n", 1 << 20);
+  EXPECT_EQ(text_weight(lines, options), lines.size());
+  options.cut.emplace();
+  EXPECT_GE(text_weight(lines, options), lines.size() * 3);
+  options.cut->unit = CutOptions::Unit::kByte;
+  EXPECT_EQ(text_weight(lines, options), lines.size());
+  // Signs are words where text is cut, but not where it is compared.
+  options.cut->unit = CutOptions::Unit::kWord;
+  const std::string signs = repeated("- ", 1 << 20);
+  EXPECT_GE(text_weight(signs, options), signs.size() * 19 / 10);
+  options.cut.reset();
+  EXPECT_EQ(text_weight(signs, options), signs.size());
+}
+
 TEST(TextRoom, IsNeverSharedByMoreThanFit) {
   constexpr std::uint64_t kRoom = 100;
   TextRoom room(kRoom);

@@ -114,6 +114,11 @@ def cases_once_broken():
         # 80,000 references, most of which are in each record: it kept to its budget, and took 17 minutes.
         Case(7000168, ["half0.tsv"], "out.tsv",
              ["--by", "exact,paragraphs", "--keep", "newest:year", "--against", "reference.jsonl", "--contains", "0.8"], 154, 2, True),
+        # Records of half a megabyte, of which DuckDB's reader of JSON gave 32 MiB at a time.
+        Case(14408668, ["half0.csv", "few1.parquet", "mixed2.csv"], "out.parquet", ["--by", "lines"], 161, 4),
+        # Documents of 24 MB that several threads split into words at a time.
+        Case(14408713, ["documents0.jsonl.zst", "nothing1.jsonl.zst"], "out.jsonl.zst",
+             ["--by", "substring:50", "--keep", "newest:year"], 226, 3),
     ]
 
 
