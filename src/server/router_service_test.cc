@@ -380,13 +380,13 @@ class RouterMovesTest : public RouterServiceTest {
 
 TEST_F(RouterMovesTest, APartitionMovesAndADryRunDoesNot) {
   fill();
-  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[]})");
+  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[],"repartition":null})");
   const std::string body = R"({"partitions": [0], "to": ")" + node(1) + "\"";
   const Answered plan = on_papers("POST", "/moves", body + R"(, "dry_run": true})");
   ASSERT_EQ(plan.status, 200) << plan.body;
   EXPECT_EQ(plan.json["plan"]["moves"].items().size(), 1U);
   EXPECT_EQ(*plan.json["begun"].number(), 0);
-  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[]})");
+  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[],"repartition":null})");
   const Answered begun = on_papers("POST", "/moves", body + "}");
   EXPECT_EQ(*begun.json["begun"].number(), 1) << begun.body;
   const Answered moves = await_moves();
@@ -442,7 +442,7 @@ TEST_F(RouterMovesTest, MovesOfADroppedIndexAreForgotten) {
   await_moves();
   ASSERT_EQ(on_papers("DELETE", "").status, 204);
   make(kOperator, "papers");
-  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[]})");
+  EXPECT_EQ(on_papers("GET", "/moves").body, R"({"moves":[],"repartition":null})");
 }
 
 TEST_F(RouterMovesTest, MistakesAreNamed) {
