@@ -142,6 +142,7 @@ class CrashInMove : public testing::Test {
     return report.crashed;
   }
 
+  void crash_at_each_of(std::size_t moments);
   void crash_everywhere();
 
   bool relays_ = false;
@@ -153,11 +154,7 @@ class CrashInMove : public testing::Test {
   std::size_t pulls_ = 0;
 };
 
-void CrashInMove::crash_everywhere() {
-  crash({});
-  ASSERT_EQ(moved_, 1U) << "nothing crashes";
-  const std::size_t moments = moments_;
-  EXPECT_GT(moments, 40U);
+void CrashInMove::crash_at_each_of(std::size_t moments) {
   using Kind = MoveCrash::Kind;
   for (std::size_t moment = 1; moment <= moments && !HasFailure(); ++moment) {
     for (const Kind kind :
@@ -167,6 +164,14 @@ void CrashInMove::crash_everywhere() {
          crash({.moment = moment, .kind = Kind::kPeerAtWrite, .write = write});)
       ++write;
   }
+}
+
+void CrashInMove::crash_everywhere() {
+  crash({});
+  ASSERT_EQ(moved_, 1U) << "nothing crashes";
+  const std::size_t moments = moments_;
+  EXPECT_GT(moments, 40U);
+  crash_at_each_of(moments);
   RecordProperty("moments", static_cast<int>(moments));
   RecordProperty("crashes", static_cast<int>(runs_));
   RecordProperty("moved", static_cast<int>(moved_));
@@ -193,15 +198,7 @@ TEST_F(CrashInMove, AtEveryCallAndEveryWriteOfARepartition) {
   ASSERT_EQ(divided_, 1U) << "nothing crashes";
   const std::size_t moments = moments_;
   EXPECT_GT(moments, 30U);
-  using Kind = MoveCrash::Kind;
-  for (std::size_t moment = 1; moment <= moments && !HasFailure(); ++moment) {
-    for (const Kind kind :
-         {Kind::kRouterBefore, Kind::kRouterAfter, Kind::kPeerBefore, Kind::kPeerAfter})
-      crash({.moment = moment, .kind = kind});
-    for (std::uint64_t write = 1;
-         crash({.moment = moment, .kind = Kind::kPeerAtWrite, .write = write});)
-      ++write;
-  }
+  crash_at_each_of(moments);
   RecordProperty("moments", static_cast<int>(moments));
   RecordProperty("crashes", static_cast<int>(runs_));
   RecordProperty("divided", static_cast<int>(divided_));
