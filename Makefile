@@ -32,7 +32,7 @@ demo: build
 
 test: setup
 	@cmake --preset dev >/dev/null
-	@cmake --build --preset dev -j $(JOBS) --target all all_verify_interface_header_sets
+	@cmake --build --preset dev -j $(JOBS)
 	@ctest --preset dev -j $(JOBS)
 
 busy: setup

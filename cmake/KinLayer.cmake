@@ -5,7 +5,7 @@
 # suffix, so adding one edits no list:
 #   x.h x.cc      the library         x_test.cc   the room's test binary, kin_<room>_test
 #   x_bench.cc    kin_<room>_bench    x_fuzz.cc   a fuzzer of its own, kin_<room>_x_fuzz
-#   x_service_test.cc  kin_<room>_service_test: tests that start real servers, with the label service
+#   x_service_test.cc  kin_<room>_service_test: tests that start real servers, with the label service; CTest runs them by suite
 #   testing/      kin_<room>_testing: fixtures, models and fault injectors; the room's own tests
 #                 link it, and rooms that name the room in TESTING
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
@@ -102,7 +102,7 @@ function(kin_layer room)
   if(sources)
     target_link_libraries(kin_${room} PRIVATE ${ARG_LIBS})
   endif()
-  target_sources(kin_${room} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
+  kin_lone_headers(${room} "${headers}")
 
   kin_room_testing(${room} "${testing}" "${ARG_TESTING}")
   if(ARG_BINARY)
@@ -127,6 +127,26 @@ function(kin_layer room)
   endif()
 endfunction()
 
+# Compiles each header without a source file beside it by itself. The others are the first that their source file includes;
+# tools/check_headers.py looks that up, and for what the precompiled header hides.
+function(kin_lone_headers room headers)
+  set(lone)
+  foreach(header ${headers})
+    string(REGEX REPLACE "\\.h$" ".cc" source ${header})
+    if(NOT EXISTS ${source})
+      file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/src ${header})
+      set(file ${PROJECT_BINARY_DIR}/headers/${path}.cc)
+      file(CONFIGURE OUTPUT ${file} CONTENT "#include \"${path}\"\n")
+      list(APPEND lone ${file})
+    endif()
+  endforeach()
+  if(BUILD_TESTING AND lone)
+    add_library(kin_${room}_headers OBJECT ${lone})
+    kin_configure(kin_${room}_headers)
+    target_link_libraries(kin_${room}_headers PRIVATE kin_${room})
+  endif()
+endfunction()
+
 # The code that the tests of a room share; it links that of the rooms named in TESTING.
 function(kin_room_testing room sources others)
   if(sources)
@@ -148,8 +168,21 @@ function(kin_room_tests room suffix label tests libs)
   kin_configure(${target} PCH test)
   target_compile_options(${target} PRIVATE ${KIN_TEST_OPTIONS})
   target_link_libraries(${target} PRIVATE kin_${room}_testing ${libs} GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${target} TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${label} TIMEOUT ${KIN_TEST_TIMEOUT})
+  if(label STREQUAL "service")
+    kin_discover_suites(${target} ${room}. ${label})
+  else()
+    gtest_discover_tests(${target} TEST_PREFIX ${room}. DISCOVERY_MODE PRE_TEST
+      PROPERTIES LABELS ${label} TIMEOUT ${KIN_TEST_TIMEOUT})
+  endif()
+endfunction()
+
+# One CTest test for each suite of `target`: a process that starts a server for each test would take ten times as long.
+function(kin_discover_suites target prefix label)
+  set(file ${PROJECT_BINARY_DIR}/suites/${target}.cmake)
+  file(GENERATE OUTPUT ${file} CONTENT "include(${PROJECT_SOURCE_DIR}/cmake/KinSuites.cmake)
+kin_add_suites($<TARGET_FILE:${target}> ${prefix} ${label} ${KIN_TEST_TIMEOUT})
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
 
 # Without libFuzzer a fuzzer is still compiled and run: over its corpus, and over a fixed number
@@ -181,9 +214,10 @@ function(kin_repository_tests)
   set(python ${Python3_EXECUTABLE})
   set(root ${PROJECT_SOURCE_DIR})
   add_test(NAME layers COMMAND ${python} ${root}/tools/check_layers.py ${root}/src)
+  add_test(NAME headers COMMAND ${python} ${root}/tools/check_headers.py ${root})
   add_test(NAME docs COMMAND ${python} ${root}/tools/check_docs.py ${root})
   add_test(NAME alerts COMMAND ${python} ${root}/tools/check_alerts.py ${root})
-  set_tests_properties(layers docs alerts PROPERTIES LABELS unit)
+  set_tests_properties(layers headers docs alerts PROPERTIES LABELS unit)
   file(GLOB cases CONFIGURE_DEPENDS ${root}/tests/cases/*.case)
   foreach(case ${cases})
     get_filename_component(name ${case} NAME_WE)

@@ -1,6 +1,7 @@
 // Queries with known answers, and measures of ranking quality.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>

@@ -1,3 +1,5 @@
+#include "bench/command.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,7 +9,6 @@
 #include "app/command.h"
 #include "app/print.h"
 #include "base/memory.h"
-#include "bench/command.h"
 #include "bench/dedup/contains.h"
 #include "bench/dedup/dedup.h"
 #include "bench/dedup/fingerprints.h"

@@ -1,6 +1,7 @@
 // Compresses single texts, for stores of many of them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

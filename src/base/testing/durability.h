@@ -2,6 +2,7 @@
 // every call failing in turn, and bit rot in every file. The caller supplies the store.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>

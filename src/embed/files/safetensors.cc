@@ -1,3 +1,5 @@
+#include "embed/files/safetensors.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "data/json_fields.h"
-#include "embed/files/safetensors.h"
 
 namespace kin::embed::internal {
 namespace {

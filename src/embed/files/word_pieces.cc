@@ -1,3 +1,5 @@
+#include "embed/files/word_pieces.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 
 #include "base/utf8.h"
 #include "data/json_fields.h"
-#include "embed/files/word_pieces.h"
 
 namespace kin::embed::internal {
 namespace {

@@ -1,10 +1,11 @@
+#include "embed/http/embeddings_answer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "data/json_fields.h"
 #include "embed/embedder.h"
-#include "embed/http/embeddings_answer.h"
 #include "embed/linear/dense.h"
 
 namespace kin::embed::internal {

@@ -1,8 +1,9 @@
+#include "embed/linear/dense.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/workers.h"
-#include "embed/linear/dense.h"
 
 namespace kin::embed::internal {
 namespace {

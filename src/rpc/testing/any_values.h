@@ -2,6 +2,7 @@
 // follow the descriptions of rpc/wire, but not the messages.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <string>

@@ -14,6 +14,7 @@
 // maps fields `key` and `value`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>

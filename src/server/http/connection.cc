@@ -1,3 +1,5 @@
+#include "server/http/connection.h"
+
 #include <fmt/format.h>
 
 #include <boost/asio/bind_executor.hpp>
@@ -19,7 +21,6 @@
 #include <optional>
 
 #include "server/http/answer_head.h"
-#include "server/http/connection.h"
 #include "server/http/event_stream.h"
 #include "server/http/target.h"
 

@@ -1,7 +1,9 @@
 // A client that sends exactly the given bytes, for tests of the server.
 #pragma once
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <cstdint>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>

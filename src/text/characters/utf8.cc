@@ -1,8 +1,9 @@
+#include "text/characters/utf8.h"
+
 #include "base/utf8.h"
 
 #include <string_view>
 
-#include "text/characters/utf8.h"
 #include "text/normalize.h"
 
 namespace kin::text {

@@ -1,0 +1,23 @@
+# Read by CTest before it runs tests: adds a test for each suite of a GoogleTest program. The tests of a suite run in
+# one process, one after the other, so that they share what takes long to start: servers.
+#   kin_add_suites(<program> <prefix of names> <label> <timeout in seconds>)
+function(kin_add_suites program prefix label timeout)
+  if(NOT EXISTS ${program})
+    add_test(${prefix}NOT_BUILT ${program})
+    return()
+  endif()
+  execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${program} --gtest_list_tests failed: ${code}")
+  endif()
+  # Suites begin at the start of a line and end in a dot; tests are indented.
+  string(REGEX MATCHALL "(^|\n)[^ \n]+\\." suites "${listed}")
+  foreach(suite ${suites})
+    string(STRIP ${suite} suite)
+    string(REGEX REPLACE "\\.$" "" name ${suite})
+    if(NOT name MATCHES "^DISABLED_")
+      add_test(${prefix}${name} ${program} --gtest_filter=${name}.*)
+      set_tests_properties(${prefix}${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout})
+    endif()
+  endforeach()
+endfunction()
