@@ -14,7 +14,7 @@ help:
 	@echo "make build   the release binaries, build/release/kindred and kindred-bench"
 	@echo "make bench   the figures of docs/benchmarks.md"
 	@echo "make asan tsan fuzz   the tests under sanitizers; each fuzzer for FUZZ_SECONDS"
-	@echo "make busy    the tests five times beside four busy loops: none may depend on the machine's speed"
+	@echo "make busy    the tests five times, many at once beside four busy loops: none may depend on the machine's speed"
 	@echo "make crash   kill the seen set and an index CRASH_CYCLES times and look at what is left"
 	@echo "make differential   hold dedup against a plain Python form of it, over CORPORA random corpora"
 	@echo "make memory  RUNS dedup runs of random shapes, formats, threads and budgets, each held against its budget"
@@ -38,7 +38,7 @@ test: setup
 busy: setup
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -j $(JOBS)
-	@scripts/busy 4 5 ctest --preset dev -j $(JOBS)
+	@scripts/busy 4 5 ctest --preset dev -j $$((4 * $(JOBS)))
 
 bench: build
 	@scripts/setup --bench
