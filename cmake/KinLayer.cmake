@@ -1,5 +1,4 @@
-# kin_layer(<room> [DEPS <room>...] [LIBS <target>...] [TESTING <room>...] [BINARY <name>]
-#           [PCH <kind>])
+# kin_layer(<room> [DEPS <room>...] [LIBS <target>...] [TESTING <room>...] [BINARY <name>])
 #
 # Builds src/<room>, sub-folders included, as the static library kin_<room>. Files are found by
 # suffix, so adding one edits no list:
@@ -9,7 +8,6 @@
 #   testing/      kin_<room>_testing: fixtures, models and fault injectors; the room's own tests
 #                 link it, and rooms that name the room in TESTING
 # Heavy libraries (LIBS) stay private to the room. BINARY makes main.cc an executable.
-# PCH cli precompiles CLI11 too.
 
 # Tests are compiled without optimisation, which takes less than half the time. The code that they
 # test is optimised.
@@ -34,8 +32,8 @@ if(KIN_LIBFUZZER)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Warnings, the include root, and a precompiled header: of standard headers, or with gtest (test) or
-# CLI11 (cli) beside them.
+# Warnings, the include root, and a precompiled header: of standard headers, or with gtest (test)
+# beside them.
 function(kin_configure target)
   cmake_parse_arguments(ARG "" "PCH" "" ${ARGN})
   target_compile_options(${target} PRIVATE ${KIN_WARNINGS})
@@ -61,15 +59,13 @@ function(kin_precompiled_header result kind)
     if(kind STREQUAL "test")
       target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest)
       target_compile_options(${name} PRIVATE ${KIN_TEST_OPTIONS})
-    elseif(kind STREQUAL "cli")
-      target_link_libraries(${name} PRIVATE CLI11::CLI11)
     endif()
   endif()
   set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
 function(kin_layer room)
-  cmake_parse_arguments(ARG "" "BINARY;PCH" "DEPS;LIBS;TESTING" ${ARGN})
+  cmake_parse_arguments(ARG "" "BINARY" "DEPS;LIBS;TESTING" ${ARGN})
   set(dir ${PROJECT_SOURCE_DIR}/src/${room})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${dir}/*.h)
@@ -92,7 +88,7 @@ function(kin_layer room)
   set(scope PUBLIC)
   if(sources)
     add_library(kin_${room} STATIC ${sources})
-    kin_configure(kin_${room} PCH "${ARG_PCH}")
+    kin_configure(kin_${room})
   else()
     add_library(kin_${room} INTERFACE)
     set(scope INTERFACE)

@@ -87,7 +87,7 @@ HOMES = {
     "kindred/v1/": ["rpc"],  # made from src/rpc/proto
     "boost/": ["server"],
     "prometheus/": ["server"],
-    "CLI/": ["app", "bench"],
+    "CLI/": ["app"],
     "ncurses": ["app"],
     "yaml-cpp/": ["app"],
     "xapian.h": ["bench"],

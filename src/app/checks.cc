@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "app/options.h"
 #include "base/ascii.h"
 
 namespace kin::app {
@@ -42,13 +42,13 @@ Check one_of(std::vector<std::string> words) {
   };
 }
 
-CLI::Option* with_count(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
-  return option->type_name("N")->check(whole_number(least, most))->capture_default_str();
+Option with_count(Option option, std::uint64_t least, std::uint64_t most) {
+  return option.type_name("N").check(whole_number(least, most)).capture_default_str();
 }
 
-CLI::Option* with_choice(CLI::Option* option, std::vector<std::string> words) {
-  option->type_name(fmt::format("{}", fmt::join(words, "|")));
-  return option->check(one_of(std::move(words)))->capture_default_str();
+Option with_choice(Option option, std::vector<std::string> words) {
+  option.type_name(fmt::format("{}", fmt::join(words, "|")));
+  return option.check(one_of(std::move(words))).capture_default_str();
 }
 
 }  // namespace kin::app

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <exception>
 #include <new>
 
+#include "app/options.h"
 #include "app/print.h"
 #include "app/usage.h"
 
 namespace kin::app {
 
-std::span<Command (*const)(CLI::App&)> all_commands() {
+std::span<Command (*const)(Verb)> all_commands() {
   static constexpr std::array kCommands{
       &add_dedup_command,   &add_plan_command,   &add_explain_command, &add_eval_command,
       &add_seen_command,    &add_store_command,  &add_ledger_command,  &add_feeds_command,
@@ -21,10 +21,10 @@ std::span<Command (*const)(CLI::App&)> all_commands() {
   return kCommands;
 }
 
-Command with_verbs(CLI::App& verb, std::vector<Command> inner) {
-  return {&verb, [inner = std::move(inner)]() -> Result<int> {
+Command with_verbs(Verb verb, std::vector<Command> inner) {
+  return {verb, [inner = std::move(inner)]() -> Result<int> {
             for (const Command& command : inner) {
-              if (command.verb->parsed()) return command.run();
+              if (command.verb.parsed()) return command.run();
             }
             return kWrongUsage;
           }};
@@ -35,7 +35,7 @@ Result<int> print_result(std::string_view text) {
   return kDone;
 }
 
-int wrong_usage(const Error& error, const CLI::App& verb) {
+int wrong_usage(const Error& error, Verb verb) {
   const std::string name = full_name(verb);
   say(fmt::format("{}: {}\nRun with --help for more information: {} --help\n",
                   name.substr(0, name.find(' ')), error.message, name));

@@ -1,7 +1,5 @@
 #include "app/dashed_words.h"
 
-#include <CLI/CLI.hpp>
-
 namespace kin::app {
 namespace {
 
@@ -10,14 +8,14 @@ constexpr char kHiddenDash = '\x1d';
 
 }  // namespace
 
-void hide_dashes(const CLI::App& verb, std::span<std::string> arguments) {
+void hide_dashes(Verb verb, std::span<std::string> arguments) {
   for (std::string& argument : arguments) {
     // CLI11 takes everything after "--" for words by itself.
     if (argument == "--") return;
     if (argument.size() < 2 || argument[0] != '-' || argument[1] == '-') continue;
     // CLI11 knows negative numbers by itself.
     if (argument[1] >= '0' && argument[1] <= '9') continue;
-    if (verb.get_option_no_throw(argument.substr(0, 2)) == nullptr) argument[0] = kHiddenDash;
+    if (!verb.has_option(argument.substr(0, 2))) argument[0] = kHiddenDash;
   }
 }
 

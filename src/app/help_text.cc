@@ -156,10 +156,10 @@ std::size_t help_columns() {
   return std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest);
 }
 
-void use_help_text(CLI::App& app, std::size_t columns) {
+void use_help_text(Verb app, std::size_t columns) {
   const auto help = std::make_shared<HelpText>(columns);
   help->label("Positionals", "Arguments");
-  app.formatter(help);
+  app.parser().formatter(help);
 }
 
 }  // namespace kin::app

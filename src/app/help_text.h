@@ -4,9 +4,7 @@
 
 #include <cstddef>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "app/options.h"
 
 namespace kin::app {
 
@@ -14,6 +12,6 @@ namespace kin::app {
 std::size_t help_columns();
 
 // `app` and the verbs that are added to it afterwards print their help so.
-void use_help_text(CLI::App& app, std::size_t columns);
+void use_help_text(Verb app, std::size_t columns);
 
 }  // namespace kin::app

@@ -1,6 +1,5 @@
 #include "app/help_text.h"
-
-#include <CLI/CLI.hpp>
+#include "app/options.h"
 
 #include "app/checks.h"
 
@@ -14,57 +13,58 @@ struct HelpTextTest : testing::Test {
 
   HelpTextTest() { use_help_text(app, 60); }
 
-  CLI::App app{"About the program", "program"};
+  CommandLine line{"program", "About the program"};
+  const Verb app = line.program();
   std::string text;
   int number = 2;
 };
 
 TEST_F(HelpTextTest, ExplanationsAreFoldedInAColumnOfTheirOwn) {
   app.add_option("-o,--output", text, "A file for what is left when all of it was read")
-      ->type_name("FILE");
+      .type_name("FILE");
   EXPECT_THAT(help(), HasSubstr("\n  -o, --output FILE           A file for what is left when\n"
                                 "                              all of it was read\n"));
 }
 
 TEST_F(HelpTextTest, AnOptionThatFillsItsColumnHasTheExplanationBelow) {
-  app.add_option("--one-that-is-rather-long", text, "Short")->type_name("FILE");
+  app.add_option("--one-that-is-rather-long", text, "Short").type_name("FILE");
   EXPECT_THAT(help(),
               HasSubstr("  --one-that-is-rather-long FILE\n                              Short\n"));
 }
 
 TEST_F(HelpTextTest, RangesAndDefaultsAreToldInWords) {
-  app.add_option("--copies", number, "Copies")->check(CLI::Range(0, 10))->capture_default_str();
+  app.add_option("--copies", number, "Copies").range(0, 10).capture_default_str();
   EXPECT_THAT(help(), HasSubstr("  --copies N                  Copies (0 to 10; default: 2)\n"));
 }
 
 TEST_F(HelpTextTest, ADefaultInTheExplanationIsNotRepeated) {
-  app.add_option("--copies", number, "Copies (default: two)")->capture_default_str();
+  app.add_option("--copies", number, "Copies (default: two)").capture_default_str();
   EXPECT_THAT(help(), HasSubstr("  --copies N                  Copies (default: two)\n"));
 }
 
 TEST_F(HelpTextTest, ChoicesAreShownAsTheyAreTyped) {
   text = "size";
   with_choice(app.add_option("--by", text, "The measure"), {"size", "load"});
-  app.add_option("--like", text, "Another")->check(CLI::IsMember({"a", "b"}));
+  app.add_option("--like", text, "Another").is_member({"a", "b"});
   EXPECT_THAT(help(), HasSubstr("  --by size|load              The measure (default: size)\n"));
   EXPECT_THAT(help(), HasSubstr("  --like a|b                  Another\n"));
 }
 
 TEST_F(HelpTextTest, ColonsInTheNameOfAValueStay) {
-  app.add_option("--shingle", text, "Unit")->type_name("UNIT:N");
+  app.add_option("--shingle", text, "Unit").type_name("UNIT:N");
   EXPECT_THAT(help(), HasSubstr("  --shingle UNIT:N            Unit\n"));
 }
 
 TEST_F(HelpTextTest, ArgumentsHaveNoKindAndOptionsSayThatTheyAreRequired) {
-  app.add_option("INPUT", text, "What is read")->required();
-  app.add_option("--at", text, "Where")->required();
+  app.add_option("INPUT", text, "What is read").required();
+  app.add_option("--at", text, "Where").required();
   EXPECT_THAT(help(), HasSubstr("Arguments:\n  INPUT                       What is read\n"));
   EXPECT_THAT(help(), HasSubstr("  --at TEXT                   Where (required)\n"));
 }
 
 TEST_F(HelpTextTest, AnOptionThatNeedsAnotherNamesIt) {
-  CLI::Option* config = app.add_option("--config", text, "Settings");
-  app.add_option("--run", text, "Name")->needs(config);
+  const Option config = app.add_option("--config", text, "Settings");
+  app.add_option("--run", text, "Name").needs(config);
   EXPECT_THAT(help(), HasSubstr("  --run TEXT                  Name (with --config)\n"));
 }
 
@@ -86,9 +86,9 @@ TEST_F(HelpTextTest, ProseIsFoldedAndExamplesAreNot) {
 }
 
 TEST_F(HelpTextTest, VerbsInheritIt) {
-  CLI::App* verb = app.add_subcommand("verb", "Does it");
-  verb->add_option("--copies", number, "Copies")->check(CLI::Range(0, 10));
-  EXPECT_THAT(verb->help(), HasSubstr("  --copies N                  Copies (0 to 10)\n"));
+  const Verb verb = app.add_subcommand("verb", "Does it");
+  verb.add_option("--copies", number, "Copies").range(0, 10);
+  EXPECT_THAT(verb.help(), HasSubstr("  --copies N                  Copies (0 to 10)\n"));
   EXPECT_THAT(help(), HasSubstr("  verb                        Does it\n"));
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fstream>
 #include <thread>
 
+#include "app/options.h"
 #include "base/file.h"
 
 namespace kin::app {
@@ -51,25 +51,25 @@ Status understand_safety(const ListenFlags& arguments, Listening& options) {
 
 }  // namespace
 
-void add_listen_flags(CLI::App& verb, ListenFlags& flags) {
+void add_listen_flags(Verb verb, ListenFlags& flags) {
   verb.add_option("--listen", flags.listen, "Address to listen on; port 0 chooses a free port")
-      ->type_name("ADDRESS:PORT")
-      ->capture_default_str();
+      .type_name("ADDRESS:PORT")
+      .capture_default_str();
   verb.add_option("--token-file", flags.token_file,
                   "File whose first line is the token that requests must carry")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("--tls-cert", flags.certificate, "Certificate, with its chain (PEM)")
-      ->type_name("FILE");
-  verb.add_option("--tls-key", flags.key, "Key of the certificate (PEM)")->type_name("FILE");
+      .type_name("FILE");
+  verb.add_option("--tls-key", flags.key, "Key of the certificate (PEM)").type_name("FILE");
   verb.add_option("--port-file", flags.port_file,
                   "Write the port to this file when the server is ready")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
-void add_log_flag(CLI::App& verb, std::string& file, const char* flag) {
+void add_log_flag(Verb verb, std::string& file, const char* flag) {
   verb.add_option(flag, file,
                   "Append a line of JSON about each request to this file; - is standard error")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 Result<Listening> understand(const ListenFlags& flags) {

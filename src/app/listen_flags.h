@@ -6,12 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "server/web_service.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -23,9 +20,9 @@ struct ListenFlags {
   std::string port_file = {};
 };
 // --listen, --token-file, --tls-cert, --tls-key and --port-file.
-void add_listen_flags(CLI::App& verb, ListenFlags& flags);
+void add_listen_flags(Verb verb, ListenFlags& flags);
 // --log, for the file of a log of requests.
-void add_log_flag(CLI::App& verb, std::string& file, const char* flag = "--log");
+void add_log_flag(Verb verb, std::string& file, const char* flag = "--log");
 
 struct Listening {
   std::string address = {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/options.h"
 
 namespace kin::app {
 
@@ -13,7 +14,7 @@ struct Program {
   std::string name;
   std::string description;
   std::string footer;
-  std::vector<Command (*)(CLI::App&)> verbs;  // in the order in which --help lists them
+  std::vector<Command (*)(Verb)> verbs;  // in the order in which --help lists them
 };
 
 // Parses the command line, runs the verb that was chosen and prints its error, if it has one.

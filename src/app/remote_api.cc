@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/listen_flags.h"
+#include "app/options.h"
 #include "base/ascii.h"
 #include "net/http_client.h"
 #include "net/url.h"
@@ -72,15 +71,15 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-void add_at_flags(CLI::App& verb, AtFlags& flags) {
+void add_at_flags(Verb verb, AtFlags& flags) {
   verb.add_option("--at", flags.at,
                   "Router or server whose indexes are meant, instead of those of the data folder")
-      ->type_name("HOST:PORT");
+      .type_name("HOST:PORT");
   verb.add_option("--at-token-file", flags.token_file, "File whose first line is the token of --at")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("--at-ca", flags.certificates,
                   "Certificates to trust instead of the system's (PEM)")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 Result<RemoteAddress> understand(const AtFlags& flags) {

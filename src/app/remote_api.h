@@ -8,12 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "data/json_value.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -23,7 +20,7 @@ struct AtFlags {
   std::string certificates = {};
 };
 // --at, --at-token-file and --at-ca.
-void add_at_flags(CLI::App& verb, AtFlags& flags);
+void add_at_flags(Verb verb, AtFlags& flags);
 
 // What the options say.
 struct RemoteAddress {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace kin::app {
 namespace {
@@ -23,11 +24,11 @@ bool wants_verb(const CLI::RequiredError& error) {
   return std::string_view(error.what()).starts_with("A subcommand");
 }
 
-std::string missing(const CLI::RequiredError& error, const CLI::App& verb) {
+std::string missing(const CLI::RequiredError& error, Verb verb) {
   if (!wants_verb(error)) return before(error.what(), " is required") + " is missing";
   std::vector<std::string> known;
-  for (const CLI::App* each : verbs_in(verb)) known.push_back(each->get_name());
-  const std::vector<std::string> unknown = verb.remaining();
+  for (const Verb each : verbs_in(verb)) known.push_back(each.get_name());
+  const std::vector<std::string> unknown = verb.parser().remaining();
   return fmt::format("\"{}\" is not a command of {}; choose one of: {}",
                      unknown.empty() ? "" : unknown.front(), full_name(verb),
                      fmt::join(known, ", "));
@@ -57,30 +58,13 @@ std::string wrong_count(const CLI::ArgumentMismatch& error) {
   return what;
 }
 
-}  // namespace
-
-std::string full_name(const CLI::App& verb) {
-  const CLI::App* parent = verb.get_parent();
-  return parent == nullptr ? verb.get_name() : full_name(*parent) + " " + verb.get_name();
-}
-
-std::vector<const CLI::App*> verbs_in(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
-}
-
-const CLI::App& chosen_verb(const CLI::App& app) {
-  const CLI::App* verb = &app;
-  for (auto parsed = verb->get_subcommands(); !parsed.empty(); parsed = verb->get_subcommands())
-    verb = parsed.back();
-  return *verb;
-}
-
-bool lacks_verb(const CLI::ParseError& error, const CLI::App& app) {
+bool lacks_verb(const CLI::ParseError& error, Verb app) {
   const auto* required = dynamic_cast<const CLI::RequiredError*>(&error);
-  return required != nullptr && wants_verb(*required) && chosen_verb(app).remaining().empty();
+  return required != nullptr && wants_verb(*required) &&
+         chosen_verb(app).parser().remaining().empty();
 }
 
-std::string in_plain_words(const CLI::ParseError& error, const CLI::App& app) {
+std::string in_plain_words(const CLI::ParseError& error, Verb app) {
   if (const auto* required = dynamic_cast<const CLI::RequiredError*>(&error))
     return missing(*required, chosen_verb(app));
   if (const auto* extras = dynamic_cast<const CLI::ExtrasError*>(&error))
@@ -90,6 +74,43 @@ std::string in_plain_words(const CLI::ParseError& error, const CLI::App& app) {
   if (const auto* count = dynamic_cast<const CLI::ArgumentMismatch*>(&error))
     return wrong_count(*count);
   return error.what();
+}
+
+}  // namespace
+
+std::string full_name(Verb verb) {
+  CLI::App* parent = verb.parser().get_parent();
+  return parent == nullptr ? verb.get_name() : full_name(Verb(*parent)) + " " + verb.get_name();
+}
+
+std::vector<Verb> verbs_in(Verb app) {
+  std::vector<Verb> verbs;
+  for (CLI::App* verb :
+       app.parser().get_subcommands([](CLI::App* each) { return !each->get_group().empty(); }))
+    verbs.emplace_back(*verb);
+  return verbs;
+}
+
+Verb chosen_verb(Verb app) {
+  CLI::App* verb = &app.parser();
+  for (auto parsed = verb->get_subcommands(); !parsed.empty(); parsed = verb->get_subcommands())
+    verb = parsed.back();
+  return Verb(*verb);
+}
+
+Result<Asked> parse(Verb app, std::vector<std::string> arguments) {
+  std::ranges::reverse(arguments);  // as CLI11 wants them
+  try {
+    app.parser().parse(std::move(arguments));
+    return Asked::kVerb;
+    // CLI11 throws for --help and --version too.
+  } catch (const CLI::CallForVersion&) {
+    return Asked::kVersion;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return Asked::kHelp;
+    if (lacks_verb(error, app)) return Asked::kNothing;
+    return Error{Code::kInvalidArgument, in_plain_words(error, app)};
+  }
 }
 
 }  // namespace kin::app

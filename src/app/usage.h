@@ -1,29 +1,32 @@
-// Errors of the command line, in plain words.
+// Parses the words of a command line. Errors are in plain words.
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class ParseError;
-}  // namespace CLI
+#include "app/options.h"
+#include "base/result.h"
 
 namespace kin::app {
 
 // The verb as the user writes it: "kindred seen add".
-std::string full_name(const CLI::App& verb);
+std::string full_name(Verb verb);
 
 // The verbs within `app` that are for users. One without a group is for the program itself.
-std::vector<const CLI::App*> verbs_in(const CLI::App& app);
+std::vector<Verb> verbs_in(Verb app);
 
 // The innermost verb on the command line; `app` itself if there is none.
-const CLI::App& chosen_verb(const CLI::App& app);
+Verb chosen_verb(Verb app);
 
-// True if the command line ends where a verb has to follow.
-bool lacks_verb(const CLI::ParseError& error, const CLI::App& app);
-
-// The message for `error`, which came from parsing the command line with `app`.
-std::string in_plain_words(const CLI::ParseError& error, const CLI::App& app);
+// What a command line asks for.
+enum class Asked {
+  kVerb,
+  kHelp,
+  kVersion,
+  kNothing,  // it ends where a verb has to follow
+};
+// Fills the variables of the options. `arguments` are without the program's name. kInvalidArgument
+// says what is wrong about them.
+Result<Asked> parse(Verb app, std::vector<std::string> arguments);
 
 }  // namespace kin::app

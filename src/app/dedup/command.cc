@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 
@@ -10,6 +9,7 @@
 #include "app/dedup/ingest_run.h"
 #include "app/dedup/sample_print.h"
 #include "app/dedup/summary.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/remote_access.h"
@@ -95,7 +95,7 @@ struct DedupArguments {
   IngestFlags ingest;
 };
 
-void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
+void add_format_flags(Verb verb, DedupArguments& arguments) {
   using Packing = data::OutputFormat::Packing;
   static const std::map<std::string, Packing> kPackings = {{"none", Packing::kNone},
                                                            {"snappy", Packing::kSnappy},
@@ -104,19 +104,19 @@ void add_format_flags(CLI::App& verb, DedupArguments& arguments) {
                                                            {"lz4", Packing::kLz4}};
   std::vector<std::string> names;
   for (const auto& [name, packing] : kPackings) names.push_back(name);
-  verb.add_option_function<std::string>(
+  verb.add_option_function(
           "--compression",
           [&](const std::string& name) { arguments.job.format.compression = kPackings.at(name); },
           "Compression of a Parquet output (default: that of the input)")
-      ->type_name("none|snappy|gzip|zstd|lz4")
-      ->check(CLI::IsMember(names));
+      .type_name("none|snappy|gzip|zstd|lz4")
+      .is_member(names);
   verb.add_option("--compression-level", arguments.job.format.level,
                   "Level of zstd (1 to 22) or gzip (1 to 12), for Parquet with --compression, .zst "
                   "and .gz outputs")
-      ->type_name("N");
+      .type_name("N");
   verb.add_option("--row-group-size", arguments.job.format.row_group_rows,
                   "Rows of a row group of a Parquet output (default: those of the input)")
-      ->type_name("ROWS");
+      .type_name("ROWS");
 }
 
 // True if the run left a checkpoint for --resume.
@@ -129,7 +129,7 @@ bool has_checkpoint(const dedup::DedupJob& job) {
 
 // Shows what would be removed. Outputs that the command names are not touched.
 Result<int> run_sample_command(DedupArguments& arguments, const dedup::DedupOptions& options,
-                               const CLI::App& verb) {
+                               Verb verb) {
   dedup::DedupJob job = arguments.job;
   job.options = options;
   if (arguments.skip_seen) job.options.skip_seen = *arguments.skip_seen;
@@ -149,7 +149,7 @@ Result<int> run_sample_command(DedupArguments& arguments, const dedup::DedupOpti
   return kDone;
 }
 
-Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
+Result<int> run_dedup_command(DedupArguments& arguments, Verb verb) {
   return_freed_memory();
   const auto options = understand(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
@@ -231,80 +231,79 @@ Result<int> run_dedup_command(DedupArguments& arguments, const CLI::App& verb) {
 
 }  // namespace
 
-Command add_dedup_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand(
+Command add_dedup_command(Verb app) {
+  const Verb verb = app.add_subcommand(
       "dedup", "Remove duplicates from datasets: exact and near, verified and explained");
-  verb->footer(kExamples);
+  verb.footer(kExamples);
   const auto arguments = std::make_shared<DedupArguments>();
-  verb->add_option("INPUT", arguments->job.inputs,
-                   "Files, folders or globs (* ? [a-z], ** for any folders): .jsonl .ndjson .json "
-                   ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
-                   "standard input")
-      ->required();
-  verb->option_defaults()->group("Outputs");
-  verb->add_option("-o,--output", arguments->job.output,
-                   "File for the kept records, in the format of its extension; a folder "
-                   "(DIR/) for one file for each input, of the same name and format; - for JSONL "
-                   "on standard output")
-      ->type_name("OUTPUT");
-  add_dedup_flags(*verb, arguments->flags);
-  add_run_flags(*verb, arguments->flags);
-  verb->option_defaults()->group("Outputs");
-  add_format_flags(*verb, *arguments);
-  verb->add_option("--removed", arguments->removed,
-                   "The audit log, in the format of its extension; - for standard output; none for "
-                   "no log (default: OUTPUT's name + .removed.jsonl)")
-      ->type_name("FILE");
-  verb->add_option("--audit", arguments->audit,
-                   "Contents of the audit log: full, or ids (without the texts)")
-      ->type_name("full|ids")
-      ->check(one_of({"full", "ids"}))
-      ->capture_default_str();
-  verb->add_option("--groups", arguments->job.groups_output,
-                   "Write a JSON object for each group: the kept row and its members")
-      ->type_name("FILE");
-  verb->add_option("--cut-log", arguments->job.cut_output,
-                   "Log of the text that was cut (default: OUTPUT's name + .cut.jsonl)")
-      ->type_name("FILE");
-  verb->add_option("--quarantine", arguments->job.quarantine_output,
-                   "File for the records that --on-error skip leaves out, byte for byte (default: "
-                   "OUTPUT's name + .quarantine.txt)")
-      ->type_name("FILE");
-  verb->add_option("--report", arguments->job.report_output, "Write the report as JSON")
-      ->type_name("FILE");
-  verb->option_defaults()->group("References");
-  verb->add_option("--skip-seen", arguments->skip_seen,
-                   "Seen set: leave out records whose --id is in it, then add the ids of this run; "
-                   "created if it does not exist")
-      ->type_name("SET");
-  add_ingest_flags(*verb, arguments->ingest);
-  verb->option_defaults()->group("The run");
-  verb->add_flag("--dry-run", arguments->dry_run,
-                 "Report what would be removed, without writing records");
-  verb->add_option("--sample", arguments->sample,
-                   "Show what would be removed from a sample of about N records: the share, and "
-                   "pairs with their similarity and the words that differ; writes nothing")
-      ->type_name("N")
-      ->check(whole_number(2, 100'000'000));
-  verb->add_option("--seed", arguments->seed, "Another seed samples other records")
-      ->type_name("N")
-      ->capture_default_str();
-  verb->add_flag("--resume", arguments->resume, "Continue a killed run of the same command");
-  verb->add_option("--checkpoint-every", arguments->checkpoint_seconds,
-                   "Seconds between checkpoints for --resume")
-      ->type_name("SECONDS")
-      ->check(number(0, 1e9))
-      ->capture_default_str();
-  verb->add_option(
-          "--progress-every", arguments->progress_seconds,
-          "Seconds between lines of progress where standard error is not a terminal; 0 for "
-          "none")
-      ->type_name("SECONDS")
-      ->check(number(0, 1e9))
-      ->capture_default_str();
-  verb->add_flag("--json", arguments->json, "Print the report as JSON");
-  verb->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
-  return {verb, [arguments, verb] { return run_dedup_command(*arguments, *verb); }};
+  verb.add_option("INPUT", arguments->job.inputs,
+                  "Files, folders or globs (* ? [a-z], ** for any folders): .jsonl .ndjson .json "
+                  ".csv .tsv (also .gz .zst .bz2 .xz), .parquet, in any mixture; - for JSONL on "
+                  "standard input")
+      .required();
+  verb.group_options("Outputs");
+  verb.add_option("-o,--output", arguments->job.output,
+                  "File for the kept records, in the format of its extension; a folder "
+                  "(DIR/) for one file for each input, of the same name and format; - for JSONL "
+                  "on standard output")
+      .type_name("OUTPUT");
+  add_dedup_flags(verb, arguments->flags);
+  add_run_flags(verb, arguments->flags);
+  verb.group_options("Outputs");
+  add_format_flags(verb, *arguments);
+  verb.add_option("--removed", arguments->removed,
+                  "The audit log, in the format of its extension; - for standard output; none for "
+                  "no log (default: OUTPUT's name + .removed.jsonl)")
+      .type_name("FILE");
+  verb.add_option("--audit", arguments->audit,
+                  "Contents of the audit log: full, or ids (without the texts)")
+      .type_name("full|ids")
+      .check(one_of({"full", "ids"}))
+      .capture_default_str();
+  verb.add_option("--groups", arguments->job.groups_output,
+                  "Write a JSON object for each group: the kept row and its members")
+      .type_name("FILE");
+  verb.add_option("--cut-log", arguments->job.cut_output,
+                  "Log of the text that was cut (default: OUTPUT's name + .cut.jsonl)")
+      .type_name("FILE");
+  verb.add_option("--quarantine", arguments->job.quarantine_output,
+                  "File for the records that --on-error skip leaves out, byte for byte (default: "
+                  "OUTPUT's name + .quarantine.txt)")
+      .type_name("FILE");
+  verb.add_option("--report", arguments->job.report_output, "Write the report as JSON")
+      .type_name("FILE");
+  verb.group_options("References");
+  verb.add_option("--skip-seen", arguments->skip_seen,
+                  "Seen set: leave out records whose --id is in it, then add the ids of this run; "
+                  "created if it does not exist")
+      .type_name("SET");
+  add_ingest_flags(verb, arguments->ingest);
+  verb.group_options("The run");
+  verb.add_flag("--dry-run", arguments->dry_run,
+                "Report what would be removed, without writing records");
+  verb.add_option("--sample", arguments->sample,
+                  "Show what would be removed from a sample of about N records: the share, and "
+                  "pairs with their similarity and the words that differ; writes nothing")
+      .type_name("N")
+      .check(whole_number(2, 100'000'000));
+  verb.add_option("--seed", arguments->seed, "Another seed samples other records")
+      .type_name("N")
+      .capture_default_str();
+  verb.add_flag("--resume", arguments->resume, "Continue a killed run of the same command");
+  verb.add_option("--checkpoint-every", arguments->checkpoint_seconds,
+                  "Seconds between checkpoints for --resume")
+      .type_name("SECONDS")
+      .check(number(0, 1e9))
+      .capture_default_str();
+  verb.add_option("--progress-every", arguments->progress_seconds,
+                  "Seconds between lines of progress where standard error is not a terminal; 0 for "
+                  "none")
+      .type_name("SECONDS")
+      .check(number(0, 1e9))
+      .capture_default_str();
+  verb.add_flag("--json", arguments->json, "Print the report as JSON");
+  verb.add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+  return {verb, [arguments, verb] { return run_dedup_command(*arguments, verb); }};
 }
 
 }  // namespace kin::app

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/dedup/flags.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/remote_access.h"
@@ -149,7 +148,7 @@ std::string evaluation_json(const Evaluation& result, const dedup::EvaluateOptio
   return json.end().end().take();
 }
 
-Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
+Result<int> run_eval_command(EvalArguments& arguments, Verb verb) {
   const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const auto sample = parse_bytes(arguments.sample);
@@ -172,21 +171,21 @@ Result<int> run_eval_command(EvalArguments& arguments, const CLI::App& verb) {
 
 }  // namespace
 
-Command add_eval_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand(
+Command add_eval_command(Verb app) {
+  const Verb verb = app.add_subcommand(
       "eval", "Measure recall and precision on near-duplicates planted into a sample");
-  verb->footer(kExamples);
+  verb.footer(kExamples);
   const auto arguments = std::make_shared<EvalArguments>();
-  verb->add_option("INPUT", arguments->inputs, "Files or globs, as for dedup")->required();
-  with_count(verb->add_option("--plant", arguments->options.pairs, "Pairs to plant"), 1);
-  verb->add_option("--sample", arguments->sample, "Bytes of the input to plant them into")
-      ->type_name("SIZE")
-      ->capture_default_str();
-  with_count(verb->add_option("--seed", arguments->options.seed, "Another seed plants other pairs"),
+  verb.add_option("INPUT", arguments->inputs, "Files or globs, as for dedup").required();
+  with_count(verb.add_option("--plant", arguments->options.pairs, "Pairs to plant"), 1);
+  verb.add_option("--sample", arguments->sample, "Bytes of the input to plant them into")
+      .type_name("SIZE")
+      .capture_default_str();
+  with_count(verb.add_option("--seed", arguments->options.seed, "Another seed plants other pairs"),
              0);
-  add_dedup_flags(*verb, arguments->flags);
-  verb->add_flag("--json", arguments->json, "Print the figures as JSON");
-  return {verb, [arguments, verb] { return run_eval_command(*arguments, *verb); }};
+  add_dedup_flags(verb, arguments->flags);
+  verb.add_flag("--json", arguments->json, "Print the figures as JSON");
+  return {verb, [arguments, verb] { return run_eval_command(*arguments, verb); }};
 }
 
 }  // namespace kin::app

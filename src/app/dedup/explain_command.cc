@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -9,6 +8,7 @@
 #include "app/command.h"
 #include "app/dedup/flags.h"
 #include "app/dedup/passages_print.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/remote_access.h"
 #include "app/words.h"
@@ -248,7 +248,7 @@ Error usage(std::string message) {
 }
 
 // Arguments are two text files, or inputs and two records. Wrong usage gives an exit code.
-Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::App& verb) {
+Result<int> run_explain_command(const ExplainArguments& arguments, Verb verb) {
   auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
   const std::vector<std::string>& what = arguments.what;
@@ -276,18 +276,18 @@ Result<int> run_explain_command(const ExplainArguments& arguments, const CLI::Ap
 
 }  // namespace
 
-Command add_explain_command(CLI::App& app) {
-  CLI::App* verb =
+Command add_explain_command(Verb app) {
+  const Verb verb =
       app.add_subcommand("explain", "Show why two records or texts are, or are not, duplicates");
-  verb->footer(kExamples);
+  verb.footer(kExamples);
   const auto arguments = std::make_shared<ExplainArguments>();
-  verb->add_option("WHAT", arguments->what, "INPUT... and two rows or ids, or two text files")
-      ->required()
-      ->type_name("");
-  verb->add_flag("--full", arguments->full, "Do not shorten the passages that both texts have");
-  add_dedup_flags(*verb, arguments->flags);
-  verb->add_flag("--json", arguments->json, "Print everything as JSON");
-  return {verb, [arguments, verb] { return run_explain_command(*arguments, *verb); }};
+  verb.add_option("WHAT", arguments->what, "INPUT... and two rows or ids, or two text files")
+      .required()
+      .type_name("");
+  verb.add_flag("--full", arguments->full, "Do not shorten the passages that both texts have");
+  add_dedup_flags(verb, arguments->flags);
+  verb.add_flag("--json", arguments->json, "Print everything as JSON");
+  return {verb, [arguments, verb] { return run_explain_command(*arguments, verb); }};
 }
 
 }  // namespace kin::app

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/checks.h"
+#include "app/options.h"
 #include "base/ascii.h"
 #include "base/memory.h"
 
@@ -154,152 +153,152 @@ Status understand_resources(const DedupFlags& flags, dedup::DedupOptions& option
   return Done{};
 }
 
-void add_column_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.option_defaults()->group("What is read and compared");
+void add_column_flags(Verb verb, DedupFlags& flags) {
+  verb.group_options("What is read and compared");
   verb.add_option("--field", flags.fields,
                   "Column that holds the text; a.b reaches into objects, a[].b into the objects of "
                   "a list; several are joined, with commas between or each with a --field of its "
                   "own; a name with a comma goes in double quotes (default: text)")
-      ->allow_extra_args(false)  // the next word is an input
-      ->type_name("COLUMN");
+      .no_extra_args()  // the next word is an input
+      .type_name("COLUMN");
   verb.add_flag("--other-fields", flags.other_fields,
                 "The store of --config or --append has texts of columns with other names, and they "
                 "are of one kind with those of --field");
   verb.add_option("--id", flags.id,
                   "Column with the record's id, for the audit log (default: id, if there is one)")
-      ->type_name("COLUMN");
+      .type_name("COLUMN");
   verb.add_option("--source", flags.source,
                   "Column with the record's source: a source that loses more than half of "
                   "its records is reported (default: source, if there is one)")
-      ->type_name("COLUMN");
+      .type_name("COLUMN");
   with_choice(verb.add_option("--on-error", flags.on_error,
                               "What to do with a record that cannot be read: fail or skip")
-                  ->type_name("fail|skip"),
+                  .type_name("fail|skip"),
               {"fail", "skip"});
 }
 
-void add_detector_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.option_defaults()->group("What counts as a duplicate");
+void add_detector_flags(Verb verb, DedupFlags& flags) {
+  verb.group_options("What counts as a duplicate");
   verb.add_option(
           "--by", flags.by,
           "Detectors, in any combination: exact, minhash, simhash, chunk; and one of lines, "
           "paragraphs, substring:WORDS or substring:BYTESb, which cut repeated text out of "
           "records (default: exact,minhash)")
-      ->type_name("LIST");
+      .type_name("LIST");
   verb.add_option("--threshold", flags.threshold,
                   "Least Jaccard similarity of near-duplicates (default: 0.8)")
-      ->type_name("0..1");
+      .type_name("0..1");
   verb.add_option("--shingle", flags.shingle,
                   "Unit of comparison: word:N or char:N (default: word:5)")
-      ->type_name("UNIT:N");
+      .type_name("UNIT:N");
   verb.add_option("--normalize", flags.normalize,
                   "none, light, standard, aggressive, code, fineweb or slimpajama (default: "
                   "standard; exact and "
                   "chunk compare bytes unless this is given)")
-      ->type_name("PRESET");
+      .type_name("PRESET");
   verb.add_option("--hamming", flags.hamming,
                   "Bits in which two SimHashes may differ, 0 to 7 (default: 3)")
-      ->type_name("BITS");
+      .type_name("BITS");
   verb.add_option("--chunk", flags.chunk,
                   "Chunks of the chunk detector: fixed:CHARACTERS or cdc:BYTES (default: "
                   "fixed:512)")
-      ->type_name("KIND:N");
+      .type_name("KIND:N");
   verb.add_option(
           "--preset", flags.preset,
           "code: compare programs, without their comments and white space; or the settings of "
           "another tool, with its normalisation: fineweb, fastdedup, nemo or slimpajama")
-      ->type_name("NAME");
+      .type_name("NAME");
 }
 
-void add_minhash_flags(CLI::App& verb, DedupFlags& flags) {
+void add_minhash_flags(Verb verb, DedupFlags& flags) {
   verb.add_option("--hashes", flags.hashes, "MinHash values per record (default: 128)")
-      ->type_name("N");
+      .type_name("N");
   verb.add_option(
           "--bands", flags.bands,
           "BxR, or auto: the fewest candidates that find 99 % at the threshold (default: auto)")
-      ->type_name("BxR");
+      .type_name("BxR");
   verb.add_option("--verify", flags.verify,
                   "exact: compare texts; estimate: compare signatures; none (default: exact)")
-      ->type_name("HOW");
+      .type_name("HOW");
 }
 
-void add_grouping_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.option_defaults()->group("Which record stays");
+void add_grouping_flags(Verb verb, DedupFlags& flags) {
+  verb.group_options("Which record stays");
   verb.add_option("--keep", flags.keep,
                   "Which record of a group is kept: first, longest, newest:COLUMN, oldest:COLUMN, "
                   "priority:COLUMN, where the greatest number is kept (default: first)")
-      ->type_name("RULE");
+      .type_name("RULE");
   verb.add_option("--group", flags.group,
                   "star: a record is removed only if it was verified against the kept one; "
                   "components: transitive; stream: first wins (default: star)")
-      ->type_name("HOW");
+      .type_name("HOW");
 }
 
-void add_resource_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.option_defaults()->group("Memory, threads and folders");
+void add_resource_flags(Verb verb, DedupFlags& flags) {
+  verb.group_options("Memory, threads and folders");
   verb.add_option("--threads", flags.threads, "Number of threads (default: one per core)")
-      ->type_name("N")
-      ->check(whole_number(0, 1024));
+      .type_name("N")
+      .check(whole_number(0, 1024));
   verb.add_option("--max-memory", flags.max_memory, "Limit of resident memory (default: 1.5GiB)")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   verb.add_option("--temp", flags.temp, "Folder for temporary files (default: beside the output)")
-      ->type_name("DIR");
+      .type_name("DIR");
   verb.add_option(
           "--max-hot-signatures", flags.max_hot_signatures,
           "Signatures to hold in memory; the rest is on disk (default: what --max-memory allows)")
-      ->type_name("N");
+      .type_name("N");
   verb.add_option("--signature-store", flags.signature_store,
                   "Folder to keep the signatures in after the run")
-      ->type_name("DIR");
+      .type_name("DIR");
 }
 
 }  // namespace
 
-void add_run_flags(CLI::App& verb, DedupFlags& flags) {
-  verb.option_defaults()->group("References");
+void add_run_flags(Verb verb, DedupFlags& flags) {
+  verb.group_options("References");
   verb.add_option("--against", flags.against,
                   "References: remove inputs that are duplicates of a record of FILE, which is "
                   "neither written nor changed; files or globs, repeatable")
-      ->allow_extra_args(false)  // the next word is an input
-      ->type_name("FILE");
+      .no_extra_args()  // the next word is an input
+      .type_name("FILE");
   verb.add_option("--contains", flags.contains,
                   "Remove inputs that contain at least this share of the word runs of a reference "
                   "of --against, such as a benchmark's questions")
-      ->type_name("0..1");
+      .type_name("0..1");
   verb.add_option("--contains-words", flags.contains_words, "Words in such a run (default: 8)")
-      ->type_name("N");
+      .type_name("N");
   verb.add_flag(
       "--append", flags.append,
       "Remove inputs that duplicate records which earlier runs kept in --signature-store, "
       "and add the records that this run keeps");
-  verb.option_defaults()->group("Marking and cutting instead of removing");
+  verb.group_options("Marking and cutting instead of removing");
   verb.add_option(
           "--tag", flags.tag,
           "Write all records, with the columns PREFIXgroup, PREFIXkept, PREFIXsimilarity and "
           "PREFIXduplicates instead of removing any")
-      ->type_name("PREFIX");
+      .type_name("PREFIX");
   verb.add_option(
           "--repeats", flags.repeats,
           "Cut text that occurs at least N times (default: 2; with --by lines, paragraphs or "
           "substring)")
-      ->type_name("N");
+      .type_name("N");
   verb.add_option(
           "--repeats-keep", flags.repeats_keep,
           "first: the first occurrence stays; none: every occurrence is cut (default: first)")
-      ->type_name("WHAT");
+      .type_name("WHAT");
   verb.add_option("--min-length", flags.min_length,
                   "Shorter lines and paragraphs are never cut: N characters, or Nw words (default: "
                   "20)")
-      ->type_name("N");
+      .type_name("N");
 }
 
-void add_dedup_flags(CLI::App& verb, DedupFlags& flags) {
+void add_dedup_flags(Verb verb, DedupFlags& flags) {
   add_column_flags(verb, flags);
   add_detector_flags(verb, flags);
   add_minhash_flags(verb, flags);
   add_grouping_flags(verb, flags);
   add_resource_flags(verb, flags);
-  verb.option_defaults()->group("Options");
+  verb.group_options("Options");
 }
 
 Result<dedup::DedupOptions> understand(const DedupFlags& flags) {

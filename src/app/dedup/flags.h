@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "dedup/options.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -50,10 +47,10 @@ struct DedupFlags {
 };
 
 // Adds the flags to `verb`; they are written to `flags` when it is parsed.
-void add_dedup_flags(CLI::App& verb, DedupFlags& flags);
+void add_dedup_flags(Verb verb, DedupFlags& flags);
 
 // Adds the flags of kindred dedup alone: references, tags, and cutting.
-void add_run_flags(CLI::App& verb, DedupFlags& flags);
+void add_run_flags(Verb verb, DedupFlags& flags);
 
 // The options: defaults, overridden by the preset, overridden by the flags.
 Result<dedup::DedupOptions> understand(const DedupFlags& flags);

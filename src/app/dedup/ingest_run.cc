@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/command.h"
 #include "app/dedup/metrics.h"
 #include "app/fingerprints/stores.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/remote_access.h"
@@ -77,31 +76,31 @@ std::string summary(const IngestReport& report) {
 
 }  // namespace
 
-void add_ingest_flags(CLI::App& verb, IngestFlags& flags) {
-  verb.option_defaults()->group("Stores that runs share");
-  CLI::Option* config = verb.add_option("--config", flags.config,
-                                        "Settings of stores that runs share (docs/operations.md)")
-                            ->type_name("FILE");
+void add_ingest_flags(Verb verb, IngestFlags& flags) {
+  verb.group_options("Stores that runs share");
+  const Option config = verb.add_option("--config", flags.config,
+                                  "Settings of stores that runs share (docs/operations.md)")
+                      .type_name("FILE");
   verb.add_option("--run", flags.run, "Name of this run in the ledger; needed by --config")
-      ->type_name("RUN")
-      ->needs(config);
+      .type_name("RUN")
+      .needs(config);
   verb.add_option("--worker", flags.worker,
                   "Name of this part of the run (default: made of the inputs and the output)")
-      ->type_name("NAME")
-      ->needs(config);
+      .type_name("NAME")
+      .needs(config);
   verb.add_option("--source-name", flags.source_name,
                   "Source of all records, instead of a --source column; for --config")
-      ->type_name("NAME")
-      ->needs(config);
+      .type_name("NAME")
+      .needs(config);
   verb.add_option("--metrics", flags.metrics,
                   "Write the figures of a run with --config: .json for CloudWatch's embedded "
                   "metric format, otherwise Prometheus' text")
-      ->type_name("FILE")
-      ->needs(config);
+      .type_name("FILE")
+      .needs(config);
 }
 
 Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
-                           const IngestOutput& output, const CLI::App& verb) {
+                           const IngestOutput& output, Verb verb) {
   if (const auto refused = refused_flag(job)) {
     return wrong_usage(
         {Code::kInvalidArgument, fmt::format("--config cannot be combined with {}", *refused)},

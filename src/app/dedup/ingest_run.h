@@ -5,12 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "dedup/run.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -21,7 +18,7 @@ struct IngestFlags {
   std::optional<std::string> source_name;
   std::optional<std::filesystem::path> metrics;
 };
-void add_ingest_flags(CLI::App& verb, IngestFlags& flags);
+void add_ingest_flags(Verb verb, IngestFlags& flags);
 
 struct IngestOutput {
   bool json = false;
@@ -30,6 +27,6 @@ struct IngestOutput {
 };
 // Runs the job against the stores of the settings file. Returns the exit code.
 Result<int> run_ingest_job(const dedup::DedupJob& job, const IngestFlags& flags,
-                           const IngestOutput& output, const CLI::App& verb);
+                           const IngestOutput& output, Verb verb);
 
 }  // namespace kin::app

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/command.h"
 #include "app/dedup/flags.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/remote_access.h"
@@ -95,7 +94,7 @@ std::string plan_json(const dedup::Plan& plan) {
   return json.end().end().take();
 }
 
-Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
+Result<int> run_plan_command(PlanArguments& arguments, Verb verb) {
   return_freed_memory();  // as the run does
   const auto options = understand_pairs(arguments.flags);
   if (!options) return wrong_usage(options.error(), verb);
@@ -114,19 +113,19 @@ Result<int> run_plan_command(PlanArguments& arguments, const CLI::App& verb) {
 
 }  // namespace
 
-Command add_plan_command(CLI::App& app) {
-  CLI::App* verb =
+Command add_plan_command(Verb app) {
+  const Verb verb =
       app.add_subcommand("plan", "Predict the memory, disk and time that a dedup run needs");
-  verb->footer(kExamples);
+  verb.footer(kExamples);
   const auto arguments = std::make_shared<PlanArguments>();
-  verb->add_option("INPUT", arguments->job.inputs, "Files or globs, as for dedup")->required();
-  verb->add_option("-o,--output", arguments->job.output,
-                   "Where the run would write, in a format by extension (default: the input's "
-                   "format, on the disk for temporary files)")
-      ->type_name("OUTPUT");
-  add_dedup_flags(*verb, arguments->flags);
-  verb->add_flag("--json", arguments->json, "Print the plan as JSON");
-  return {verb, [arguments, verb] { return run_plan_command(*arguments, *verb); }};
+  verb.add_option("INPUT", arguments->job.inputs, "Files or globs, as for dedup").required();
+  verb.add_option("-o,--output", arguments->job.output,
+                  "Where the run would write, in a format by extension (default: the input's "
+                  "format, on the disk for temporary files)")
+      .type_name("OUTPUT");
+  add_dedup_flags(verb, arguments->flags);
+  verb.add_flag("--json", arguments->json, "Print the plan as JSON");
+  return {verb, [arguments, verb] { return run_plan_command(*arguments, verb); }};
 }
 
 }  // namespace kin::app

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/fingerprints/stores.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "base/json_writer.h"
 #include "base/time_text.h"
@@ -75,7 +75,7 @@ Result<int> get_entry(const LedgerArguments& arguments) {
   return kFailed;
 }
 
-Result<int> list_entries(const LedgerArguments& arguments, const CLI::App& verb) {
+Result<int> list_entries(const LedgerArguments& arguments, Verb verb) {
   if (arguments.source.has_value() == arguments.run.has_value()) {
     return wrong_usage({Code::kInvalidArgument, "use one of --source NAME and --run NAME"}, verb);
   }
@@ -97,35 +97,35 @@ Result<int> list_entries(const LedgerArguments& arguments, const CLI::App& verb)
   return kDone;
 }
 
-void add_common_flags(CLI::App& verb, LedgerArguments& arguments) {
+void add_common_flags(Verb verb, LedgerArguments& arguments) {
   verb.add_option("--config", arguments.config, "Settings file of the store")
-      ->type_name("FILE")
-      ->required();
-  verb.add_option("--source", arguments.source, "Source of the documents")->type_name("NAME");
+      .type_name("FILE")
+      .required();
+  verb.add_option("--source", arguments.source, "Source of the documents").type_name("NAME");
   verb.add_flag("--json", arguments.json, "Print a JSON object a line");
 }
 
 }  // namespace
 
-Command add_ledger_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("ledger", "What was processed, by document, source or run");
-  verb->footer(kExamples);
-  verb->require_subcommand(1);
+Command add_ledger_command(Verb app) {
+  const Verb verb = app.add_subcommand("ledger", "What was processed, by document, source or run");
+  verb.footer(kExamples);
+  verb.require_subcommand(1, 1);
   const auto arguments = std::make_shared<LedgerArguments>();
-  CLI::App* get = verb->add_subcommand("get", "The entry of a document");
-  get->footer("\nExample:\n  kindred ledger get a1 --source reuters --config kindred.yaml");
-  get->add_option("KEY", arguments->key, "Id of the document in its source")->required();
-  add_common_flags(*get, *arguments);
-  CLI::App* list = verb->add_subcommand("list", "The entries of a source or a run, by time");
-  list->footer(
+  const Verb get = verb.add_subcommand("get", "The entry of a document");
+  get.footer("\nExample:\n  kindred ledger get a1 --source reuters --config kindred.yaml");
+  get.add_option("KEY", arguments->key, "Id of the document in its source").required();
+  add_common_flags(get, *arguments);
+  const Verb list = verb.add_subcommand("list", "The entries of a source or a run, by time");
+  list.footer(
       "\nExample:\n  kindred ledger list --run monday --status rejected --config kindred.yaml");
-  add_common_flags(*list, *arguments);
-  list->add_option("--run", arguments->run, "Name of the run")->type_name("NAME");
-  list->add_option("--status", arguments->status, "Only these")
-      ->type_name("accepted|rejected")
-      ->check(one_of({"accepted", "rejected"}));
-  return with_verbs(*verb, {{get, [arguments] { return get_entry(*arguments); }},
-                            {list, [arguments, list] { return list_entries(*arguments, *list); }}});
+  add_common_flags(list, *arguments);
+  list.add_option("--run", arguments->run, "Name of the run").type_name("NAME");
+  list.add_option("--status", arguments->status, "Only these")
+      .type_name("accepted|rejected")
+      .check(one_of({"accepted", "rejected"}));
+  return with_verbs(verb, {{get, [arguments] { return get_entry(*arguments); }},
+                           {list, [arguments, list] { return list_entries(*arguments, list); }}});
 }
 
 }  // namespace kin::app

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -8,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/fingerprints/stores.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/remote_access.h"
 #include "app/words.h"
@@ -207,33 +207,33 @@ Result<int> import_store(const StoreArguments& arguments) {
 
 }  // namespace
 
-Command add_store_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand(
+Command add_store_command(Verb app) {
+  const Verb verb = app.add_subcommand(
       "store", "Create, inspect, check, export and import a store of fingerprints");
-  verb->footer(kExamples);
-  verb->require_subcommand(1);
+  verb.footer(kExamples);
+  verb.require_subcommand(1, 1);
   const auto arguments = std::make_shared<StoreArguments>();
   const auto add = [&](const char* name, const char* what, auto run,
                        const char* folder = nullptr) -> Command {
-    CLI::App* inner = verb->add_subcommand(name, what);
-    inner->footer(fmt::format("\nExample:\n  kindred store {}{} --config kindred.yaml", name,
-                              folder != nullptr ? " backup/" : ""));
+    const Verb inner = verb.add_subcommand(name, what);
+    inner.footer(fmt::format("\nExample:\n  kindred store {}{} --config kindred.yaml", name,
+                             folder != nullptr ? " backup/" : ""));
     if (folder != nullptr)
-      inner->add_option("FOLDER", arguments->folder, folder)->type_name("")->required();
-    inner->add_option("--config", arguments->config, "Settings file of the store")
-        ->type_name("FILE")
-        ->required();
-    inner->add_flag("--json", arguments->json, "Print JSON");
+      inner.add_option("FOLDER", arguments->folder, folder).type_name("").required();
+    inner.add_option("--config", arguments->config, "Settings file of the store")
+        .type_name("FILE")
+        .required();
+    inner.add_flag("--json", arguments->json, "Print JSON");
     return {inner, [arguments, run] { return run(*arguments); }};
   };
   return with_verbs(
-      *verb, {add("create", "Make its tables, its bucket or its folder", create_store),
-              add("stats", "How many documents it has, and how they were made", show_stats),
-              add("check", "Compare every document with its keys", check_store),
-              add("export", "Write its documents and its ledger to Parquet files", export_store,
-                  "Folder, or s3://BUCKET/PREFIX/, for fingerprints.parquet and ledger.parquet"),
-              add("import", "Add what was exported, from a store of any kind", import_store,
-                  "Folder, or s3://BUCKET/PREFIX/, with fingerprints.parquet and ledger.parquet")});
+      verb, {add("create", "Make its tables, its bucket or its folder", create_store),
+             add("stats", "How many documents it has, and how they were made", show_stats),
+             add("check", "Compare every document with its keys", check_store),
+             add("export", "Write its documents and its ledger to Parquet files", export_store,
+                 "Folder, or s3://BUCKET/PREFIX/, for fingerprints.parquet and ledger.parquet"),
+             add("import", "Add what was exported, from a store of any kind", import_store,
+                 "Folder, or s3://BUCKET/PREFIX/, with fingerprints.parquet and ledger.parquet")});
 }
 
 }  // namespace kin::app

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
 
+#include "app/options.h"
 #include "base/time_text.h"
 #include "data/timestamp.h"
 #include "server/backup.h"
@@ -43,7 +43,7 @@ std::uint64_t draw() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-Result<int> run_backup(const BackupArguments& arguments, const CLI::App& verb) {
+Result<int> run_backup(const BackupArguments& arguments, Verb verb) {
   auto from = cloud::open_objects(arguments.from, system_clock(), draw());
   if (!from) return wrong_usage(with_context("--from", from.error()), verb);
   auto to = cloud::open_objects(arguments.to, system_clock(), draw());
@@ -57,7 +57,7 @@ Result<int> run_backup(const BackupArguments& arguments, const CLI::App& verb) {
   return print_result(text);
 }
 
-Result<int> run_restore(const BackupArguments& arguments, const CLI::App& verb) {
+Result<int> run_restore(const BackupArguments& arguments, Verb verb) {
   server::RestoreRequest request{
       .index = arguments.name, .node = arguments.node, .folder = arguments.data};
   if (!arguments.at.empty()) {
@@ -81,33 +81,34 @@ Result<int> run_restore(const BackupArguments& arguments, const CLI::App& verb) 
 
 }  // namespace
 
-std::vector<Command> add_backup_verbs(CLI::App& shards) {
+std::vector<Command> add_backup_verbs(Verb shards) {
   const auto arguments = std::make_shared<BackupArguments>();
   const auto add_verb = [&](const char* name, const char* what, const char* from) {
-    CLI::App* added = shards.add_subcommand(name, what);
-    added->footer(kExamples);
-    added->add_option("NAME", arguments->name, "The name of an index (default: all)");
-    added->add_option("--from", arguments->from, from)->type_name("s3://...|DIR")->required();
+    const Verb added = shards.add_subcommand(name, what);
+    added.footer(kExamples);
+    added.add_option("NAME", arguments->name, "The name of an index (default: all)");
+    added.add_option("--from", arguments->from, from).type_name("s3://...|DIR").required();
     return added;
   };
-  CLI::App* backup =
-      add_verb("backup", "Copy the shipped log of shards to another place", "The --log of the nodes");
-  backup->add_option("--to", arguments->to, "The backup: a bucket and prefix, or a folder")
-      ->type_name("s3://...|DIR")
-      ->required();
-  CLI::App* restore = add_verb("restore", "Restore the shards of a node from a backup or a log",
-                               "A backup, or the --log of nodes");
-  restore->add_option("--data", arguments->data, "Data folder of a node that is not running")
-      ->type_name("DIR")
-      ->required();
-  restore->add_option("--node", arguments->node,
-                      "The node whose shards to restore, by its --listen or --log-name; needed if an "
-                      "index has shards of several nodes")
-      ->type_name("NAME");
-  restore->add_option("--at", arguments->at, "Restore the state at this time (default: the newest)")
-      ->type_name("TIME");
-  return {{backup, [=] { return run_backup(*arguments, *backup); }},
-          {restore, [=] { return run_restore(*arguments, *restore); }}};
+  const Verb backup = add_verb("backup", "Copy the shipped log of shards to another place",
+                         "The --log of the nodes");
+  backup.add_option("--to", arguments->to, "The backup: a bucket and prefix, or a folder")
+      .type_name("s3://...|DIR")
+      .required();
+  const Verb restore = add_verb("restore", "Restore the shards of a node from a backup or a log",
+                          "A backup, or the --log of nodes");
+  restore.add_option("--data", arguments->data, "Data folder of a node that is not running")
+      .type_name("DIR")
+      .required();
+  restore
+      .add_option("--node", arguments->node,
+                  "The node whose shards to restore, by its --listen or --log-name; needed if an "
+                  "index has shards of several nodes")
+      .type_name("NAME");
+  restore.add_option("--at", arguments->at, "Restore the state at this time (default: the newest)")
+      .type_name("TIME");
+  return {{backup, [=] { return run_backup(*arguments, backup); }},
+          {restore, [=] { return run_restore(*arguments, restore); }}};
 }
 
 }  // namespace kin::app

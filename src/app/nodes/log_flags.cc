@@ -2,28 +2,30 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 namespace kin::app {
 
-void add_shipped_log_flags(CLI::App& verb, LogFlags& flags) {
-  verb.add_option("--log", flags.log,
-                  "Ship every change to s3://BUCKET/PREFIX or a folder that outlives this machine; a "
-                  "node of this name with an empty data folder gets its shards back from there")
-      ->type_name("s3://...|DIR");
-  verb.add_option("--ack", flags.ack,
-                  "When a change is acknowledged: local (it is on this machine's disk) or durable (it "
-                  "is in the log, too)")
-      ->type_name("local|durable")
-      ->capture_default_str();
-  verb.add_option("--log-name", flags.name,
-                  "The node's name in the log, the same for ever (default: the address of --listen)")
-      ->type_name("NAME");
+void add_shipped_log_flags(Verb verb, LogFlags& flags) {
+  verb.add_option(
+          "--log", flags.log,
+          "Ship every change to s3://BUCKET/PREFIX or a folder that outlives this machine; a "
+          "node of this name with an empty data folder gets its shards back from there")
+      .type_name("s3://...|DIR");
+  verb.add_option(
+          "--ack", flags.ack,
+          "When a change is acknowledged: local (it is on this machine's disk) or durable (it "
+          "is in the log, too)")
+      .type_name("local|durable")
+      .capture_default_str();
+  verb.add_option(
+          "--log-name", flags.name,
+          "The node's name in the log, the same for ever (default: the address of --listen)")
+      .type_name("NAME");
   verb.add_option("--log-retention", flags.retention_hours,
                   "How many hours back a point in time can be restored")
-      ->type_name("HOURS")
-      ->capture_default_str();
+      .type_name("HOURS")
+      .capture_default_str();
 }
 
 Status understand(const LogFlags& flags, server::NodeOptions& options) {

@@ -3,12 +3,9 @@
 
 #include <string>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "server/node_service.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -19,7 +16,7 @@ struct LogFlags {
   double retention_hours = 24;
 };
 
-void add_shipped_log_flags(CLI::App& verb, LogFlags& flags);
+void add_shipped_log_flags(Verb verb, LogFlags& flags);
 // Puts them into the options of a node. kInvalidArgument names the flag that is wrong.
 Status understand(const LogFlags& flags, server::NodeOptions& options);
 

@@ -2,21 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
+#include "app/options.h"
 #include "base/file.h"
 
 namespace kin::app {
 
-void add_meta_flags(CLI::App& verb, MetaFlags& flags, const char* what) {
-  verb.add_option("--meta", flags.meta, what)->type_name("etcd://HOST:PORT[,HOST:PORT]/PREFIX");
+void add_meta_flags(Verb verb, MetaFlags& flags, const char* what) {
+  verb.add_option("--meta", flags.meta, what).type_name("etcd://HOST:PORT[,HOST:PORT]/PREFIX");
   verb.add_option("--meta-login-file", flags.login_file,
                   "File whose first line is USER:PASSWORD for etcd")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("--meta-ca", flags.certificates,
                   "Certificates, one of which signed etcd's (PEM); without it etcd is reached "
                   "without TLS")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 Result<std::optional<router::EtcdOptions>> understand(const MetaFlags& flags) {

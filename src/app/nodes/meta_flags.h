@@ -4,12 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "router/etcd_meta_store.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -20,7 +17,7 @@ struct MetaFlags {
 };
 
 // --meta, --meta-login-file and --meta-ca. `what` is the help of --meta.
-void add_meta_flags(CLI::App& verb, MetaFlags& flags, const char* what);
+void add_meta_flags(Verb verb, MetaFlags& flags, const char* what);
 // Nothing without --meta. kInvalidArgument names the flag that is wrong.
 Result<std::optional<router::EtcdOptions>> understand(const MetaFlags& flags);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "app/nodes/move_tables.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/remote_api.h"
@@ -132,7 +132,7 @@ Result<int> wait_for(RemoteApi& api, const std::string& name,
 }
 
 // Sends a request for moves, shows the plan, and waits if that is wanted.
-Result<int> run_plan(const MoveArguments& arguments, const CLI::App& verb, std::string_view below,
+Result<int> run_plan(const MoveArguments& arguments, Verb verb, std::string_view below,
                      std::string body) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
@@ -191,8 +191,7 @@ Result<int> wait_for_repartition(RemoteApi& api, const std::string& name) {
 }
 
 // Sends a request for repartitions, shows the plan, and waits if that is wanted.
-Result<int> run_repartition(const MoveArguments& arguments, const CLI::App& verb,
-                            JsonWriter& body) {
+Result<int> run_repartition(const MoveArguments& arguments, Verb verb, JsonWriter& body) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   body.field("dry_run", arguments.dry_run).end();
@@ -218,7 +217,7 @@ Result<int> run_repartition(const MoveArguments& arguments, const CLI::App& verb
   return wait_for_repartition(**api, arguments.name);
 }
 
-Result<int> run_merge(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_merge(const MoveArguments& arguments, Verb verb) {
   if (arguments.partitions.size() < 2)
     return wrong_usage({Code::kInvalidArgument, "a merge needs two partitions at least"}, verb);
   const std::vector<std::uint64_t> retired(arguments.partitions.begin() + 1,
@@ -228,25 +227,25 @@ Result<int> run_merge(const MoveArguments& arguments, const CLI::App& verb) {
   return run_repartition(arguments, verb, body);
 }
 
-Result<int> run_retrain(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_retrain(const MoveArguments& arguments, Verb verb) {
   JsonWriter body;
   body.begin_object().field("retrain", arguments.node);
   return run_repartition(arguments, verb, body);
 }
 
-Result<int> run_move(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_move(const MoveArguments& arguments, Verb verb) {
   JsonWriter body;
   body.begin_object().field("partitions", arguments.partitions).field("to", arguments.to);
   return run_plan(arguments, verb, "/moves", body.field("dry_run", arguments.dry_run).end().take());
 }
 
-Result<int> run_node(const MoveArguments& arguments, const CLI::App& verb, std::string_view below) {
+Result<int> run_node(const MoveArguments& arguments, Verb verb, std::string_view below) {
   JsonWriter body;
   body.begin_object().field("node", arguments.node).field("dry_run", arguments.dry_run);
   return run_plan(arguments, verb, below, body.end().take());
 }
 
-Result<int> run_split(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_split(const MoveArguments& arguments, Verb verb) {
   if (arguments.node.empty() == arguments.partitions.empty())
     return wrong_usage({Code::kInvalidArgument, "either NODE or --partition is needed"}, verb);
   if (arguments.partitions.empty()) return run_node(arguments, verb, "/split");
@@ -256,7 +255,7 @@ Result<int> run_split(const MoveArguments& arguments, const CLI::App& verb) {
   return run_repartition(arguments, verb, body);
 }
 
-Result<int> run_balance(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_balance(const MoveArguments& arguments, Verb verb) {
   JsonWriter body;
   if (arguments.by_partitions) {
     body.begin_object().field("target", arguments.target);
@@ -269,7 +268,7 @@ Result<int> run_balance(const MoveArguments& arguments, const CLI::App& verb) {
                   body.field("dry_run", arguments.dry_run).end().take());
 }
 
-Result<int> run_migrations(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_migrations(const MoveArguments& arguments, Verb verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   KIN_TRY(const std::string answer, (*api)->get(moves_path(arguments.name, "/moves")));
@@ -278,7 +277,7 @@ Result<int> run_migrations(const MoveArguments& arguments, const CLI::App& verb)
   return print_result(moves_table(json) + repartition_line(json["repartition"]));
 }
 
-Result<int> run_abort(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_abort(const MoveArguments& arguments, Verb verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   const int given = (arguments.all ? 1 : 0) + (arguments.partitions.empty() ? 0 : 1) +
@@ -302,7 +301,7 @@ Result<int> run_abort(const MoveArguments& arguments, const CLI::App& verb) {
   return print_result(plural(json["aborted"].items().size(), "move") + " to be undone\n");
 }
 
-Result<int> run_followers(const MoveArguments& arguments, const CLI::App& verb) {
+Result<int> run_followers(const MoveArguments& arguments, Verb verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   JsonWriter body;
@@ -318,104 +317,103 @@ Result<int> run_followers(const MoveArguments& arguments, const CLI::App& verb) 
   return print_result(table.empty() ? "no shard has copies\n" : table);
 }
 
-void add_plan_flags(CLI::App& verb, MoveArguments& arguments) {
+void add_plan_flags(Verb verb, MoveArguments& arguments) {
   verb.add_flag("--dry-run", arguments.dry_run, "Show the plan and its gain, and begin nothing");
   verb.add_flag("--wait", arguments.wait, "Wait until the moves are over, with progress");
 }
 
 }  // namespace
 
-std::vector<Command> add_move_verbs(CLI::App& shards) {
+std::vector<Command> add_move_verbs(Verb shards) {
   const auto arguments = std::make_shared<MoveArguments>();
   const auto add_verb = [&](const char* name, const char* what) {
-    CLI::App* verb = shards.add_subcommand(name, what);
-    verb->footer(kExamples);
-    verb->add_option("NAME", arguments->name, "The name of an index")->required();
-    add_at_flags(*verb, arguments->at);
-    verb->get_option("--at")->required();
-    verb->add_flag("--json", arguments->json, "Print JSON");
+    const Verb verb = shards.add_subcommand(name, what);
+    verb.footer(kExamples);
+    verb.add_option("NAME", arguments->name, "The name of an index").required();
+    add_at_flags(verb, arguments->at);
+    verb.get_option("--at").required();
+    verb.add_flag("--json", arguments->json, "Print JSON");
     return verb;
   };
-  CLI::App* move = add_verb("move", "Move partitions of an index to another of its nodes");
-  move->add_option("PARTITION", arguments->partitions, "Numbers of partitions")->required();
-  move->add_option("--to", arguments->to, "The node that gets them")
-      ->type_name("HOST:PORT")
-      ->required();
-  add_plan_flags(*move, *arguments);
-  CLI::App* drain = add_verb("drain", "Move all partitions of a node to the others");
-  drain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")->required();
-  add_plan_flags(*drain, *arguments);
-  CLI::App* split = add_verb("split", "Add a node and move its share there, or divide a partition");
-  split->add_option("NODE", arguments->node, "Address of the new node");
+  const Verb move = add_verb("move", "Move partitions of an index to another of its nodes");
+  move.add_option("PARTITION", arguments->partitions, "Numbers of partitions").required();
+  move.add_option("--to", arguments->to, "The node that gets them")
+      .type_name("HOST:PORT")
+      .required();
+  add_plan_flags(move, *arguments);
+  const Verb drain = add_verb("drain", "Move all partitions of a node to the others");
+  drain.add_option("NODE", arguments->node, "Address of the node, as `list` shows it").required();
+  add_plan_flags(drain, *arguments);
+  const Verb split = add_verb("split", "Add a node and move its share there, or divide a partition");
+  split.add_option("NODE", arguments->node, "Address of the new node");
   split
-      ->add_option("--partition", arguments->partitions,
-                   "Divide this partition on its node instead")
-      ->type_name("NUMBER")
-      ->expected(1);
-  split->add_option("--into", arguments->into, "With --partition: so many parts")
-      ->check(CLI::Range(2, 64))
-      ->capture_default_str();
-  add_plan_flags(*split, *arguments);
-  CLI::App* merge = add_verb("merge", "Put the documents of partitions of one node into the first");
-  merge->add_option("PARTITION", arguments->partitions, "Numbers of partitions")->required();
-  add_plan_flags(*merge, *arguments);
-  CLI::App* retrain =
-      add_verb("retrain", "Fit the centroids of a node's partitions to their vectors");
-  retrain->add_option("NODE", arguments->node, "Address of the node, as `list` shows it")
-      ->required();
-  add_plan_flags(*retrain, *arguments);
-  CLI::App* balance = add_verb("balance", "Move partitions from full nodes to others, once");
-  balance->add_option("--by", arguments->by, "Balance entities, or work")
-      ->check(CLI::IsMember({"size", "load"}))
-      ->capture_default_str();
-  balance->add_option("--max-skew", arguments->max_skew,
-                      "How many times the mean a node may have before anything moves")
-      ->check(CLI::Range(1.0, 1'000.0))
-      ->capture_default_str();
-  balance->add_option("--least-gain", arguments->least_gain,
-                      "Share of the fullest node that a move must take off it")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  balance->add_flag("--partitions", arguments->by_partitions,
-                    "Split and merge partitions instead, one of the plan at a time");
+      .add_option("--partition", arguments->partitions, "Divide this partition on its node instead")
+      .type_name("NUMBER")
+      .expected(1);
+  split.add_option("--into", arguments->into, "With --partition: so many parts")
+      .range(2, 64)
+      .capture_default_str();
+  add_plan_flags(split, *arguments);
+  const Verb merge = add_verb("merge", "Put the documents of partitions of one node into the first");
+  merge.add_option("PARTITION", arguments->partitions, "Numbers of partitions").required();
+  add_plan_flags(merge, *arguments);
+  const Verb retrain = add_verb("retrain", "Fit the centroids of a node's partitions to their vectors");
+  retrain.add_option("NODE", arguments->node, "Address of the node, as `list` shows it").required();
+  add_plan_flags(retrain, *arguments);
+  const Verb balance = add_verb("balance", "Move partitions from full nodes to others, once");
+  balance.add_option("--by", arguments->by, "Balance entities, or work")
+      .is_member({"size", "load"})
+      .capture_default_str();
   balance
-      ->add_option("--target", arguments->target,
-                   "With --partitions: entities that a partition should have; 0: the mean")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      .add_option("--max-skew", arguments->max_skew,
+                  "How many times the mean a node may have before anything moves")
+      .range(1.0, 1'000.0)
+      .capture_default_str();
   balance
-      ->add_option("--split-above", arguments->split_above,
-                   "With --partitions: how many times the target a partition may have")
-      ->check(CLI::Range(1.0, 1'000.0))
-      ->capture_default_str();
+      .add_option("--least-gain", arguments->least_gain,
+                  "Share of the fullest node that a move must take off it")
+      .range(0.0, 1.0)
+      .capture_default_str();
+  balance.add_flag("--partitions", arguments->by_partitions,
+                   "Split and merge partitions instead, one of the plan at a time");
   balance
-      ->add_option("--merge-below", arguments->merge_below,
-                   "With --partitions: neighbours that together have less of the target are merged")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  balance->add_option("--most", arguments->most, "Most moves")
-      ->check(CLI::Range(1, 65'536))
-      ->capture_default_str();
-  add_plan_flags(*balance, *arguments);
-  CLI::App* migrations = add_verb("migrations", "Show the last move of each partition");
-  CLI::App* abort = add_verb("abort", "Undo moves that are not handed over yet");
-  abort->add_option("PARTITION", arguments->partitions, "Numbers of partitions");
-  abort->add_flag("--all", arguments->all, "All moves of the index");
-  abort->add_flag("--repartition", arguments->repartition,
-                  "The split, merge or retraining that has not begun to divide");
-  CLI::App* followers = add_verb("followers", "Say how many copies each shard has on other nodes");
-  followers->add_option("COUNT", arguments->followers, "Copies beside the owner; 0: none")
-      ->check(CLI::Range(0, 10))
-      ->required();
-  return {{followers, [=] { return run_followers(*arguments, *followers); }},
-          {move, [=] { return run_move(*arguments, *move); }},
-          {drain, [=] { return run_node(*arguments, *drain, "/drain"); }},
-          {split, [=] { return run_split(*arguments, *split); }},
-          {merge, [=] { return run_merge(*arguments, *merge); }},
-          {retrain, [=] { return run_retrain(*arguments, *retrain); }},
-          {balance, [=] { return run_balance(*arguments, *balance); }},
-          {migrations, [=] { return run_migrations(*arguments, *migrations); }},
-          {abort, [=] { return run_abort(*arguments, *abort); }}};
+      .add_option("--target", arguments->target,
+                  "With --partitions: entities that a partition should have; 0: the mean")
+      .non_negative()
+      .capture_default_str();
+  balance
+      .add_option("--split-above", arguments->split_above,
+                  "With --partitions: how many times the target a partition may have")
+      .range(1.0, 1'000.0)
+      .capture_default_str();
+  balance
+      .add_option("--merge-below", arguments->merge_below,
+                  "With --partitions: neighbours that together have less of the target are merged")
+      .range(0.0, 1.0)
+      .capture_default_str();
+  balance.add_option("--most", arguments->most, "Most moves")
+      .range(1, 65'536)
+      .capture_default_str();
+  add_plan_flags(balance, *arguments);
+  const Verb migrations = add_verb("migrations", "Show the last move of each partition");
+  const Verb abort = add_verb("abort", "Undo moves that are not handed over yet");
+  abort.add_option("PARTITION", arguments->partitions, "Numbers of partitions");
+  abort.add_flag("--all", arguments->all, "All moves of the index");
+  abort.add_flag("--repartition", arguments->repartition,
+                 "The split, merge or retraining that has not begun to divide");
+  const Verb followers = add_verb("followers", "Say how many copies each shard has on other nodes");
+  followers.add_option("COUNT", arguments->followers, "Copies beside the owner; 0: none")
+      .range(0, 10)
+      .required();
+  return {{followers, [=] { return run_followers(*arguments, followers); }},
+          {move, [=] { return run_move(*arguments, move); }},
+          {drain, [=] { return run_node(*arguments, drain, "/drain"); }},
+          {split, [=] { return run_split(*arguments, split); }},
+          {merge, [=] { return run_merge(*arguments, merge); }},
+          {retrain, [=] { return run_retrain(*arguments, retrain); }},
+          {balance, [=] { return run_balance(*arguments, balance); }},
+          {migrations, [=] { return run_migrations(*arguments, migrations); }},
+          {abort, [=] { return run_abort(*arguments, abort); }}};
 }
 
 }  // namespace kin::app

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/options.h"
 
 namespace kin::app {
 
 // Adds move, drain, split, balance, migrations and abort to `shards`.
-std::vector<Command> add_move_verbs(CLI::App& shards);
+std::vector<Command> add_move_verbs(Verb shards);
 
 }  // namespace kin::app

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/command.h"
 #include "app/listen_flags.h"
 #include "app/nodes/log_flags.h"
 #include "app/nodes/meta_flags.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "base/memory.h"
@@ -79,7 +78,7 @@ Result<std::optional<server::RouterServiceOptions>> understand_api(const NodeArg
   return std::optional(std::move(options));
 }
 
-Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
+Result<int> run_node(const NodeArguments& arguments, Verb verb) {
   const auto listening = understand(arguments.listen);
   if (!listening) return wrong_usage(listening.error(), verb);
   auto api = understand_api(arguments, *listening);
@@ -135,33 +134,36 @@ Result<int> run_node(const NodeArguments& arguments, const CLI::App& verb) {
 
 }  // namespace
 
-Command add_node_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("node", "Serve shards of indexes to a router");
+Command add_node_command(Verb app) {
+  const Verb verb = app.add_subcommand("node", "Serve shards of indexes to a router");
   const auto arguments = std::make_shared<NodeArguments>();
-  verb->footer(kExamples);
-  verb->add_option("--data", arguments->data, "Folder of the shards")->type_name("DIR")->required();
-  add_listen_flags(*verb, arguments->listen);
-  verb->add_option("--metrics-port", arguments->metrics_port,
-                   "Serve /metrics for Prometheus and /healthz over HTTP at this port of the same "
-                   "address, with the same token and TLS; 0 chooses a free port")
-      ->type_name("PORT");
-  verb->add_option("--api", arguments->api,
-                   "Serve the JSON API and the page for indexes of this node alone, at a loopback "
-                   "address of this machine")
-      ->type_name("ADDRESS:PORT");
-  verb->add_option("--node-ca", arguments->trusted,
-                   "PEM certificates that signed those of the other nodes, with TLS: partitions then move "
-                   "from node to node, and not through the router")
-      ->type_name("FILE");
-  add_shipped_log_flags(*verb, arguments->log);
-  add_meta_flags(*verb, arguments->meta,
-                 "Hold leases in this etcd, have copies of shards of other nodes, and take over when "
-                 "their nodes are gone; needs --log");
-  verb->add_option("--address", arguments->address,
-                   "With --meta: this node's address as routers have it in --node (default: that of --listen)")
-      ->type_name("HOST:PORT");
-  add_log_flag(*verb, arguments->call_log, "--call-log");
-  return {verb, [=]() -> Result<int> { return run_node(*arguments, *verb); }};
+  verb.footer(kExamples);
+  verb.add_option("--data", arguments->data, "Folder of the shards").type_name("DIR").required();
+  add_listen_flags(verb, arguments->listen);
+  verb.add_option("--metrics-port", arguments->metrics_port,
+                  "Serve /metrics for Prometheus and /healthz over HTTP at this port of the same "
+                  "address, with the same token and TLS; 0 chooses a free port")
+      .type_name("PORT");
+  verb.add_option("--api", arguments->api,
+                  "Serve the JSON API and the page for indexes of this node alone, at a loopback "
+                  "address of this machine")
+      .type_name("ADDRESS:PORT");
+  verb.add_option(
+          "--node-ca", arguments->trusted,
+          "PEM certificates that signed those of the other nodes, with TLS: partitions then move "
+          "from node to node, and not through the router")
+      .type_name("FILE");
+  add_shipped_log_flags(verb, arguments->log);
+  add_meta_flags(
+      verb, arguments->meta,
+      "Hold leases in this etcd, have copies of shards of other nodes, and take over when "
+      "their nodes are gone; needs --log");
+  verb.add_option("--address", arguments->address,
+                  "With --meta: this node's address as routers have it in --node (default: that of "
+                  "--listen)")
+      .type_name("HOST:PORT");
+  add_log_flag(verb, arguments->call_log, "--call-log");
+  return {verb, [=]() -> Result<int> { return run_node(*arguments, verb); }};
 }
 
 }  // namespace kin::app

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 
 #include "app/command.h"
 #include "app/listen_flags.h"
 #include "app/nodes/meta_flags.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/search/index_flags.h"
 #include "base/memory.h"
@@ -97,7 +97,7 @@ Result<server::RouterServiceOptions> understand_router(const RouterArguments& ar
   return options;
 }
 
-Result<int> run_router(const RouterArguments& arguments, const CLI::App& verb) {
+Result<int> run_router(const RouterArguments& arguments, Verb verb) {
   const auto understood = understand_router(arguments);
   if (!understood) return wrong_usage(understood.error(), verb);
   raise_file_limit();
@@ -118,86 +118,87 @@ Result<int> run_router(const RouterArguments& arguments, const CLI::App& verb) {
   return kDone;
 }
 
-void add_move_flags(CLI::App& verb, RouterArguments& arguments) {
+void add_move_flags(Verb verb, RouterArguments& arguments) {
   verb.add_option("--moves-at-once", arguments.moves_at_once,
                   "Partitions of an index that move at a time")
-      ->check(CLI::Range(1, 1'000))
-      ->capture_default_str();
+      .range(1, 1'000)
+      .capture_default_str();
   verb.add_option("--move-rate", arguments.move_rate,
                   "Most bytes that a move copies in a second, such as 20MB; without it there is no "
                   "limit")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   verb.add_option("--move-grace", arguments.move_grace,
                   "Seconds between the end of a move and the removal of the old copy")
-      ->check(CLI::Range(0.0, 86'400.0))
-      ->capture_default_str();
+      .range(0.0, 86'400.0)
+      .capture_default_str();
   verb.add_option("--balance", arguments.balance,
                   "Move partitions whenever a node has too much of an index, by size or by load; "
                   "without it partitions move only when you ask for it")
-      ->check(CLI::IsMember({"size", "load"}));
+      .is_member({"size", "load"});
   verb.add_option("--balance-skew", arguments.balance_skew,
                   "With --balance: how many times the mean a node may have before partitions move")
-      ->check(CLI::Range(1.0, 1'000.0))
-      ->capture_default_str();
+      .range(1.0, 1'000.0)
+      .capture_default_str();
   verb.add_flag(
       "--balance-partitions", arguments.balance_partitions,
       "Split partitions that have more than three times the mean of their index, and merge "
       "small neighbours, one at a time, while everybody keeps reading and writing");
   verb.add_option("--balance-pause", arguments.balance_pause,
                   "With --balance or --balance-partitions: seconds between two looks at the nodes")
-      ->check(CLI::Range(0.1, 86'400.0))
-      ->capture_default_str();
+      .range(0.1, 86'400.0)
+      .capture_default_str();
 }
 
 }  // namespace
 
-Command add_router_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("router", "Serve indexes that are spread over nodes");
+Command add_router_command(Verb app) {
+  const Verb verb = app.add_subcommand("router", "Serve indexes that are spread over nodes");
   const auto arguments = std::make_shared<RouterArguments>();
-  verb->footer(kExamples);
-  verb->add_option("--data", arguments->data, "Folder of the maps")->type_name("DIR");
-  add_meta_flags(*verb, arguments->meta,
+  verb.footer(kExamples);
+  verb.add_option("--data", arguments->data, "Folder of the maps").type_name("DIR");
+  add_meta_flags(verb, arguments->meta,
                  "Keep the maps in etcd (3.4 or newer) instead, for several routers");
-  verb->add_option("--node", arguments->nodes,
-                   "Address of a node, for new indexes; may be repeated")
-      ->type_name("HOST:PORT")
-      ->allow_extra_args(false);
-  verb->add_option("--followers", arguments->followers,
-                   "Copies of each shard of a new index on other nodes, one of which takes over when "
-                   "the shard's node is gone; needs --meta, and nodes with --meta and --log")
-      ->check(CLI::Range(0, 10))
-      ->capture_default_str();
-  verb->add_option("--stale-reads", arguments->stale_reads,
-                   "While the owner of a shard is slow, silent or gone, its followers answer "
-                   "searches and other reads if their state is at most so many seconds old; answers "
-                   "say how old (\"behind_seconds\"). 0: reads wait for an owner, as writes do")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 86'400.0))
-      ->capture_default_str();
-  verb->add_option("--hedged-reads", arguments->hedged_reads,
-                   "Of 100 such reads at most so many are sent to a follower, too, because the owner "
-                   "takes longer than it usually does. 0: followers are asked when it is silent for "
-                   "half a second")
-      ->type_name("PERCENT")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
-  verb->add_option("--node-token-file", arguments->node_token_file,
-                   "File whose first line is the nodes' token")
-      ->type_name("FILE");
-  verb->add_option("--node-ca", arguments->node_certificates,
-                   "Certificates, one of which signed the nodes' (PEM); without it nodes are "
-                   "reached without TLS")
-      ->type_name("FILE");
-  verb->add_flag("--allow-private", arguments->allow_private,
-                 "Servers of vectors (--embed http:…) may have private addresses");
-  verb->add_option("--tenants", arguments->tenants,
-                   "File of the tenants: one JSON object a line, with name, hash of the token and "
-                   "quotas; read again when it changes")
-      ->type_name("FILE");
-  add_move_flags(*verb, *arguments);
-  add_listen_flags(*verb, arguments->listen);
-  add_log_flag(*verb, arguments->log);
-  return {verb, [=]() -> Result<int> { return run_router(*arguments, *verb); }};
+  verb.add_option("--node", arguments->nodes, "Address of a node, for new indexes; may be repeated")
+      .type_name("HOST:PORT")
+      .no_extra_args();
+  verb.add_option(
+          "--followers", arguments->followers,
+          "Copies of each shard of a new index on other nodes, one of which takes over when "
+          "the shard's node is gone; needs --meta, and nodes with --meta and --log")
+      .range(0, 10)
+      .capture_default_str();
+  verb.add_option("--stale-reads", arguments->stale_reads,
+                  "While the owner of a shard is slow, silent or gone, its followers answer "
+                  "searches and other reads if their state is at most so many seconds old; answers "
+                  "say how old (\"behind_seconds\"). 0: reads wait for an owner, as writes do")
+      .type_name("SECONDS")
+      .range(0.0, 86'400.0)
+      .capture_default_str();
+  verb.add_option(
+          "--hedged-reads", arguments->hedged_reads,
+          "Of 100 such reads at most so many are sent to a follower, too, because the owner "
+          "takes longer than it usually does. 0: followers are asked when it is silent for "
+          "half a second")
+      .type_name("PERCENT")
+      .range(0.0, 100.0)
+      .capture_default_str();
+  verb.add_option("--node-token-file", arguments->node_token_file,
+                  "File whose first line is the nodes' token")
+      .type_name("FILE");
+  verb.add_option("--node-ca", arguments->node_certificates,
+                  "Certificates, one of which signed the nodes' (PEM); without it nodes are "
+                  "reached without TLS")
+      .type_name("FILE");
+  verb.add_flag("--allow-private", arguments->allow_private,
+                "Servers of vectors (--embed http:…) may have private addresses");
+  verb.add_option("--tenants", arguments->tenants,
+                  "File of the tenants: one JSON object a line, with name, hash of the token and "
+                  "quotas; read again when it changes")
+      .type_name("FILE");
+  add_move_flags(verb, *arguments);
+  add_listen_flags(verb, arguments->listen);
+  add_log_flag(verb, arguments->log);
+  return {verb, [=]() -> Result<int> { return run_router(*arguments, verb); }};
 }
 
 }  // namespace kin::app

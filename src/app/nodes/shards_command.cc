@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -8,6 +7,7 @@
 #include "app/command.h"
 #include "app/nodes/backup_command.h"
 #include "app/nodes/move_verbs.h"
+#include "app/options.h"
 #include "app/remote_api.h"
 #include "base/memory.h"
 #include "data/json_value.h"
@@ -54,7 +54,7 @@ void add_index(const data::JsonValue& index, std::string& table) {
   }
 }
 
-Result<int> run_list(const ShardsArguments& arguments, const CLI::App& verb) {
+Result<int> run_list(const ShardsArguments& arguments, Verb verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   const bool one = !arguments.name.empty();
@@ -126,7 +126,7 @@ void add_partitions(const data::JsonValue& answer, std::string& table) {
   add_rows(rows, table);
 }
 
-Result<int> run_stats(const ShardsArguments& arguments, const CLI::App& verb) {
+Result<int> run_stats(const ShardsArguments& arguments, Verb verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   KIN_TRY(const std::string answer, (*api)->get("/indexes/" + arguments.name + "/shards"));
@@ -141,29 +141,29 @@ Result<int> run_stats(const ShardsArguments& arguments, const CLI::App& verb) {
 
 }  // namespace
 
-Command add_shards_command(CLI::App& app) {
-  CLI::App* verb =
+Command add_shards_command(Verb app) {
+  const Verb verb =
       app.add_subcommand("shards", "Show where indexes on nodes are, and move their partitions");
-  verb->footer(kExamples);
-  verb->require_subcommand(1);
+  verb.footer(kExamples);
+  verb.require_subcommand(1, 1);
   const auto arguments = std::make_shared<ShardsArguments>();
   const auto add_verb = [&](const char* name, const char* what) {
-    CLI::App* added = verb->add_subcommand(name, what);
-    added->footer(kExamples);
-    added->add_option("NAME", arguments->name, "The name of an index");
-    add_at_flags(*added, arguments->at);
-    added->get_option("--at")->required();
-    added->add_flag("--json", arguments->json, "Print JSON");
+    const Verb added = verb.add_subcommand(name, what);
+    added.footer(kExamples);
+    added.add_option("NAME", arguments->name, "The name of an index");
+    add_at_flags(added, arguments->at);
+    added.get_option("--at").required();
+    added.add_flag("--json", arguments->json, "Print JSON");
     return added;
   };
-  CLI::App* list = add_verb("list", "List the shards of all indexes, or of one");
-  CLI::App* stats = add_verb("stats", "Show what the shards of an index hold");
-  stats->get_option("NAME")->required();
-  std::vector<Command> verbs{{list, [=] { return run_list(*arguments, *list); }},
-                             {stats, [=] { return run_stats(*arguments, *stats); }}};
-  for (Command& one : add_move_verbs(*verb)) verbs.push_back(std::move(one));
-  for (Command& one : add_backup_verbs(*verb)) verbs.push_back(std::move(one));
-  return with_verbs(*verb, std::move(verbs));
+  const Verb list = add_verb("list", "List the shards of all indexes, or of one");
+  const Verb stats = add_verb("stats", "Show what the shards of an index hold");
+  stats.get_option("NAME").required();
+  std::vector<Command> verbs{{list, [=] { return run_list(*arguments, list); }},
+                             {stats, [=] { return run_stats(*arguments, stats); }}};
+  for (Command& one : add_move_verbs(verb)) verbs.push_back(std::move(one));
+  for (Command& one : add_backup_verbs(verb)) verbs.push_back(std::move(one));
+  return with_verbs(verb, std::move(verbs));
 }
 
 }  // namespace kin::app

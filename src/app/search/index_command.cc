@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "app/checks.h"
 #include "app/command.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/search/index_arguments.h"
@@ -107,7 +107,7 @@ Result<IndexConfig> config_of(const IndexArguments& arguments) {
   return config;
 }
 
-Result<int> run_create(const IndexArguments& arguments, const CLI::App& verb) {
+Result<int> run_create(const IndexArguments& arguments, Verb verb) {
   const Status named = search::check_name(arguments.place.name);
   if (!named.ok()) return wrong_usage(named.error(), verb);
   const auto config = config_of(arguments);
@@ -149,7 +149,7 @@ Status add_files(const IndexArguments& arguments, SearchIndex& index, Adding& ad
   return index.wait_until_idle([&] { return stop.load(); });
 }
 
-Result<int> run_add(IndexArguments& arguments, const CLI::App& verb) {
+Result<int> run_add(IndexArguments& arguments, Verb verb) {
   arguments.files.skip_errors = arguments.on_error == "skip";
   if (!arguments.at.at.empty()) {
     const auto api = RemoteApi::open(arguments.at);
@@ -240,7 +240,7 @@ Result<int> run_export(const IndexArguments& arguments) {
 using LocalRun = Result<int> (*)(const IndexArguments&);
 using RemoteRun = Result<int> (*)(const IndexArguments&, RemoteApi&);
 // On this machine's index, or on that of --at.
-Result<int> run_either(const IndexArguments& arguments, const CLI::App& verb, LocalRun local,
+Result<int> run_either(const IndexArguments& arguments, Verb verb, LocalRun local,
                        RemoteRun remote) {
   if (arguments.at.at.empty()) return local(arguments);
   const auto api = RemoteApi::open(arguments.at);
@@ -248,139 +248,138 @@ Result<int> run_either(const IndexArguments& arguments, const CLI::App& verb, Lo
   return remote(arguments, **api);
 }
 
-void add_json(CLI::App& verb, IndexArguments& arguments) {
+void add_json(Verb verb, IndexArguments& arguments) {
   verb.add_flag("--json", arguments.json, "Print JSON");
 }
 
-CLI::App* add_create(CLI::App& index, IndexArguments& arguments) {
-  CLI::App* verb = index.add_subcommand("create", "Create an empty index");
-  verb->footer(kCreateExamples);
-  add_index_flags(*verb, arguments.place);
-  verb->add_option("--embed", arguments.embed,
-                   "Source of the vectors (default: corpus, or given with --dim)")
-      ->type_name("MODEL");
-  verb->add_option("--dim", arguments.dimension,
-                   "Dimension of the vectors that come with the documents")
-      ->type_name("N")
-      ->check(whole_number(1, index::kMostDimensions));
-  with_choice(verb->add_option("--distance", arguments.distance,
-                               "Distance between vectors: cosine, l2 or dot"),
+Verb add_create(Verb index, IndexArguments& arguments) {
+  const Verb verb = index.add_subcommand("create", "Create an empty index");
+  verb.footer(kCreateExamples);
+  add_index_flags(verb, arguments.place);
+  verb.add_option("--embed", arguments.embed,
+                  "Source of the vectors (default: corpus, or given with --dim)")
+      .type_name("MODEL");
+  verb.add_option("--dim", arguments.dimension,
+                  "Dimension of the vectors that come with the documents")
+      .type_name("N")
+      .check(whole_number(1, index::kMostDimensions));
+  with_choice(verb.add_option("--distance", arguments.distance,
+                              "Distance between vectors: cosine, l2 or dot"),
               {"cosine", "l2", "dot"});
-  verb->add_option("--bits", arguments.bits, "Bits per dimension of a vector's code")
-      ->type_name("1..8")
-      ->check(whole_number(1, 8))
-      ->capture_default_str();
-  verb->add_option("--vectors", arguments.storage,
-                   "Where full vectors are kept: on disk, or in memory as f16 or f32 "
-                   "(default: disk for given vectors, else f16)")
-      ->type_name("disk|f16|f32")
-      ->check(one_of({"disk", "f16", "f32"}));
-  verb->add_option("--space", arguments.spaces,
-                   "Another space, for vectors in the column \"embeddings\"; may be repeated")
-      ->type_name("NAME:DIM[:DISTANCE]")
-      ->allow_extra_args(false);
-  verb->add_option("--language", arguments.language,
-                   "Language of the stemmer; \"none\" turns it off")
-      ->type_name("NAME")
-      ->capture_default_str();
-  verb->add_option("--dedup", arguments.dedup,
-                   "Detect near-duplicates, and link them to the first document (the default) or "
-                   "refuse them")
-      ->type_name("link|refuse")
+  verb.add_option("--bits", arguments.bits, "Bits per dimension of a vector's code")
+      .type_name("1..8")
+      .check(whole_number(1, 8))
+      .capture_default_str();
+  verb.add_option("--vectors", arguments.storage,
+                  "Where full vectors are kept: on disk, or in memory as f16 or f32 "
+                  "(default: disk for given vectors, else f16)")
+      .type_name("disk|f16|f32")
+      .check(one_of({"disk", "f16", "f32"}));
+  verb.add_option("--space", arguments.spaces,
+                  "Another space, for vectors in the column \"embeddings\"; may be repeated")
+      .type_name("NAME:DIM[:DISTANCE]")
+      .no_extra_args();
+  verb.add_option("--language", arguments.language,
+                  "Language of the stemmer; \"none\" turns it off")
+      .type_name("NAME")
+      .capture_default_str();
+  verb.add_option("--dedup", arguments.dedup,
+                  "Detect near-duplicates, and link them to the first document (the default) or "
+                  "refuse them")
+      .type_name("link|refuse")
       // --dedup alone means link.
-      ->expected(0, 1)
-      ->default_str("link")
-      ->check(one_of({"link", "refuse"}));
-  verb->add_option("--threshold", arguments.threshold, "Least similarity of near-duplicates")
-      ->type_name("0.3..1")
-      ->check(number(0.3, 1))
-      ->capture_default_str();
-  verb->add_option("--partitions", arguments.partitions,
-                   "Pieces of an index on nodes, of which each node gets some (default: 64)")
-      ->type_name("N")
-      ->check(whole_number(1, 65'536));
-  verb->add_option("--sample", arguments.sample,
-                   "Datasets of documents that an index on nodes learns from: where to place "
-                   "documents by their vectors, and the vectors of --embed corpus")
-      ->type_name("FILE");
-  add_at_flags(*verb, arguments.at);
-  add_json(*verb, arguments);
+      .expected(0, 1)
+      .default_str("link")
+      .check(one_of({"link", "refuse"}));
+  verb.add_option("--threshold", arguments.threshold, "Least similarity of near-duplicates")
+      .type_name("0.3..1")
+      .check(number(0.3, 1))
+      .capture_default_str();
+  verb.add_option("--partitions", arguments.partitions,
+                  "Pieces of an index on nodes, of which each node gets some (default: 64)")
+      .type_name("N")
+      .check(whole_number(1, 65'536));
+  verb.add_option("--sample", arguments.sample,
+                  "Datasets of documents that an index on nodes learns from: where to place "
+                  "documents by their vectors, and the vectors of --embed corpus")
+      .type_name("FILE");
+  add_at_flags(verb, arguments.at);
+  add_json(verb, arguments);
   return verb;
 }
 
-CLI::App* add_add(CLI::App& index, IndexArguments& arguments) {
-  CLI::App* verb = index.add_subcommand("add", "Add or replace documents");
-  verb->footer(kAddExamples);
-  add_index_flags(*verb, arguments.place);
-  verb->add_option("FILE", arguments.files.files,
-                   "Datasets or globs (.jsonl .csv .tsv, also .gz .zst; .parquet); - for JSONL on "
-                   "standard input")
-      ->required();
-  with_count(verb->add_option("--batch", arguments.files.batch, "Documents per write"), 1, 10'000);
-  with_choice(verb->add_option("--on-error", arguments.on_error,
-                               "What to do with an invalid record: fail or skip")
-                  ->type_name("fail|skip"),
+Verb add_add(Verb index, IndexArguments& arguments) {
+  const Verb verb = index.add_subcommand("add", "Add or replace documents");
+  verb.footer(kAddExamples);
+  add_index_flags(verb, arguments.place);
+  verb.add_option("FILE", arguments.files.files,
+                  "Datasets or globs (.jsonl .csv .tsv, also .gz .zst; .parquet); - for JSONL on "
+                  "standard input")
+      .required();
+  with_count(verb.add_option("--batch", arguments.files.batch, "Documents per write"), 1, 10'000);
+  with_choice(verb.add_option("--on-error", arguments.on_error,
+                              "What to do with an invalid record: fail or skip")
+                  .type_name("fail|skip"),
               {"fail", "skip"});
-  verb->add_flag("--no-wait", arguments.no_wait, "Do not wait for background work");
-  add_at_flags(*verb, arguments.at);
-  add_json(*verb, arguments);
+  verb.add_flag("--no-wait", arguments.no_wait, "Do not wait for background work");
+  add_at_flags(verb, arguments.at);
+  add_json(verb, arguments);
   return verb;
 }
 
-CLI::App* add_simple(CLI::App& index, IndexArguments& arguments, const char* name, const char* what,
-                     const char* examples) {
-  CLI::App* verb = index.add_subcommand(name, what);
-  verb->footer(examples);
-  add_index_flags(*verb, arguments.place);
-  add_json(*verb, arguments);
+Verb add_simple(Verb index, IndexArguments& arguments, const char* name, const char* what,
+                const char* examples) {
+  const Verb verb = index.add_subcommand(name, what);
+  verb.footer(examples);
+  add_index_flags(verb, arguments.place);
+  add_json(verb, arguments);
   return verb;
 }
 
 }  // namespace
 
-Command add_index_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("index", "Create, fill and maintain search indexes");
-  verb->footer(kExamples);
-  verb->require_subcommand(1);
+Command add_index_command(Verb app) {
+  const Verb verb = app.add_subcommand("index", "Create, fill and maintain search indexes");
+  verb.footer(kExamples);
+  verb.require_subcommand(1, 1);
   const auto arguments = std::make_shared<IndexArguments>();
-  CLI::App* create = add_create(*verb, *arguments);
-  CLI::App* add = add_add(*verb, *arguments);
-  CLI::App* list = verb->add_subcommand("list", "List the indexes");
-  list->footer(
+  const Verb create = add_create(verb, *arguments);
+  const Verb add = add_add(verb, *arguments);
+  const Verb list = verb.add_subcommand("list", "List the indexes");
+  list.footer(
       "\nExamples:\n  kindred index list\n  kindred index list --json\n  kindred index list --at "
       "127.0.0.1:8723");
-  add_data_flag(*list, arguments->place.data);
-  add_json(*list, *arguments);
-  CLI::App* stats = add_simple(*verb, *arguments, "stats", "Show the size and state of an index",
-                               "\nExamples:\n  kindred index stats papers");
-  CLI::App* remove = add_simple(*verb, *arguments, "delete", "Delete documents from an index",
-                                "\nExamples:\n  kindred index delete papers CACM-0001 CACM-0002");
-  remove->add_option("ID", arguments->ids, "Ids of documents")->required();
-  CLI::App* check =
-      add_simple(*verb, *arguments, "check", "Rebuild everything from the documents and compare",
+  add_data_flag(list, arguments->place.data);
+  add_json(list, *arguments);
+  const Verb stats = add_simple(verb, *arguments, "stats", "Show the size and state of an index",
+                          "\nExamples:\n  kindred index stats papers");
+  const Verb remove = add_simple(verb, *arguments, "delete", "Delete documents from an index",
+                           "\nExamples:\n  kindred index delete papers CACM-0001 CACM-0002");
+  remove.add_option("ID", arguments->ids, "Ids of documents").required();
+  const Verb check =
+      add_simple(verb, *arguments, "check", "Rebuild everything from the documents and compare",
                  "\nExamples:\n  kindred index check papers\n\nPrints the "
                  "differences, and exits with code 1 if there are any.");
-  CLI::App* exported = add_simple(
-      *verb, *arguments, "export", "Write all documents as JSONL that `kindred index add` reads",
+  const Verb exported = add_simple(
+      verb, *arguments, "export", "Write all documents as JSONL that `kindred index add` reads",
       "\nExamples:\n  kindred index export papers -o papers.jsonl\n  kindred index export papers | "
       "head -n 3");
-  exported->add_option("-o,--output", arguments->output, "File to write; - for standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  CLI::App* drop = add_simple(*verb, *arguments, "drop", "Delete an index with all its documents",
-                              "\nExamples:\n  kindred index drop papers");
-  for (CLI::App* one : {list, stats, remove, check, exported, drop})
-    add_at_flags(*one, arguments->at);
+  exported.add_option("-o,--output", arguments->output, "File to write; - for standard output")
+      .type_name("FILE")
+      .capture_default_str();
+  const Verb drop = add_simple(verb, *arguments, "drop", "Delete an index with all its documents",
+                         "\nExamples:\n  kindred index drop papers");
+  for (const Verb one : {list, stats, remove, check, exported, drop}) add_at_flags(one, arguments->at);
   return with_verbs(
-      *verb,
-      {{create, [=] { return run_create(*arguments, *create); }},
-       {add, [=] { return run_add(*arguments, *add); }},
-       {list, [=] { return run_either(*arguments, *list, run_list, list_remote); }},
-       {stats, [=] { return run_either(*arguments, *stats, run_stats, show_remote_stats); }},
-       {remove, [=] { return run_either(*arguments, *remove, run_delete, delete_remote); }},
-       {check, [=] { return run_either(*arguments, *check, run_check, check_remote); }},
-       {exported, [=] { return run_either(*arguments, *exported, run_export, export_remote); }},
-       {drop, [=] { return run_either(*arguments, *drop, run_drop, drop_remote); }}});
+      verb,
+      {{create, [=] { return run_create(*arguments, create); }},
+       {add, [=] { return run_add(*arguments, add); }},
+       {list, [=] { return run_either(*arguments, list, run_list, list_remote); }},
+       {stats, [=] { return run_either(*arguments, stats, run_stats, show_remote_stats); }},
+       {remove, [=] { return run_either(*arguments, remove, run_delete, delete_remote); }},
+       {check, [=] { return run_either(*arguments, check, run_check, check_remote); }},
+       {exported, [=] { return run_either(*arguments, exported, run_export, export_remote); }},
+       {drop, [=] { return run_either(*arguments, drop, run_drop, drop_remote); }}});
 }
 
 }  // namespace kin::app

@@ -1,20 +1,19 @@
 #include "app/search/index_flags.h"
 
-#include <CLI/CLI.hpp>
-
 #include "app/data_folder.h"
+#include "app/options.h"
 
 namespace kin::app {
 
 namespace fs = std::filesystem;
 
-void add_data_flag(CLI::App& verb, std::string& data) {
+void add_data_flag(Verb verb, std::string& data) {
   verb.add_option("--data", data, "Data folder (default: $KINDRED_DATA, or ~/.local/share/kindred)")
-      ->type_name("DIR");
+      .type_name("DIR");
 }
 
-void add_index_flags(CLI::App& verb, IndexFlags& flags) {
-  verb.add_option("NAME", flags.name, "The name of the index")->required();
+void add_index_flags(Verb verb, IndexFlags& flags) {
+  verb.add_option("NAME", flags.name, "The name of the index").required();
   add_data_flag(verb, flags.data);
 }
 

@@ -4,12 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "search/index_folder.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -19,8 +16,8 @@ struct IndexFlags {
 };
 
 // NAME and --data.
-void add_index_flags(CLI::App& verb, IndexFlags& flags);
-void add_data_flag(CLI::App& verb, std::string& data);
+void add_index_flags(Verb verb, IndexFlags& flags);
+void add_data_flag(Verb verb, std::string& data);
 
 struct OpenIndexesOptions {
   bool tend = false;  // do background work in a thread

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "app/checks.h"
 #include "app/command.h"
 #include "app/dashed_words.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/remote_api.h"
 #include "app/search/index_flags.h"
@@ -211,7 +210,7 @@ Result<int> run_all(SearchArguments& arguments, const Ask& ask) {
 }
 
 // Asks a router or a server instead of opening the index.
-Result<int> run_remote(SearchArguments& arguments, const CLI::App& verb) {
+Result<int> run_remote(SearchArguments& arguments, Verb verb) {
   const auto api = RemoteApi::open(arguments.at);
   if (!api) return wrong_usage(api.error(), verb);
   if (!arguments.to.empty()) return run_remote_path(arguments, **api);
@@ -230,7 +229,7 @@ Result<int> run_remote(SearchArguments& arguments, const CLI::App& verb) {
   return print_result(to_words(search::answer_of(json), arguments.question.offset));
 }
 
-Result<int> run_search(SearchArguments& arguments, const CLI::App& verb) {
+Result<int> run_search(SearchArguments& arguments, Verb verb) {
   if (const Status understood = understand(arguments); !understood.ok())
     return wrong_usage(understood.error(), verb);
   if (!arguments.at.at.empty()) return run_remote(arguments, verb);
@@ -241,34 +240,34 @@ Result<int> run_search(SearchArguments& arguments, const CLI::App& verb) {
   return run_all(arguments, [&](const Question& question) { return index->search(question); });
 }
 
-void add_asking(CLI::App& verb, SearchArguments& arguments) {
+void add_asking(Verb verb, SearchArguments& arguments) {
   Question& question = arguments.question;
   verb.add_option("--mode", arguments.mode,
                   "text, vector, hybrid or graph (default: hybrid where the index has vectors)")
-      ->type_name("text|vector|hybrid|graph")
-      ->check(one_of({"text", "vector", "hybrid", "graph"}));
+      .type_name("text|vector|hybrid|graph")
+      .check(one_of({"text", "vector", "hybrid", "graph"}));
   with_count(verb.add_option("-k,--k", question.k, "Number of results"), 1, search::kMostHits);
   verb.add_option("--offset", question.offset, "Number of results to skip")
-      ->type_name("N")
-      ->check(whole_number(0, 100'000));
+      .type_name("N")
+      .check(whole_number(0, 100'000));
   verb.add_option("--filter", arguments.filters, "Only documents with this value; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
+      .type_name("NAME=VALUE")
+      .no_extra_args();
   verb.add_option("--as-of", arguments.as_of, "Only documents and links valid at this time")
-      ->type_name("TIME");
+      .type_name("TIME");
   verb.add_option("--fuzzy", question.fuzzy, "Number of letters by which words may differ")
-      ->type_name("0..2")
-      ->check(whole_number(0, 2));
+      .type_name("0..2")
+      .check(whole_number(0, 2));
   verb.add_flag("--plain", question.plain, "Take the text as words, without the query language");
   verb.add_option("--vector", arguments.vector,
                   "Vector to search by instead of the text: JSON, or a JSON file")
-      ->type_name("JSON");
+      .type_name("JSON");
   verb.add_option("--space", question.space, "Space of the vectors, if the index has several")
-      ->type_name("NAME");
+      .type_name("NAME");
   verb.add_option("--alpha", arguments.alpha,
                   "Weight of vectors in hybrid mode, from 0 to 1 (default: depends on the index)")
-      ->type_name("0..1")
-      ->check(number(0, 1));
+      .type_name("0..1")
+      .check(number(0, 1));
   with_choice(
       verb.add_option("--fusion", arguments.fusion,
                       "How hybrid mode combines scores: alpha (weighted sum) or rrf (ranks)"),
@@ -277,61 +276,61 @@ void add_asking(CLI::App& verb, SearchArguments& arguments) {
                 "Compare with every vector instead of the nearest cells");
 }
 
-void add_links(CLI::App& verb, SearchArguments& arguments) {
+void add_links(Verb verb, SearchArguments& arguments) {
   Question& question = arguments.question;
   verb.add_option("--expand", question.expand.hops, "Add documents up to this many links away")
-      ->type_name("HOPS")
-      ->check(whole_number(0, 8));
+      .type_name("HOPS")
+      .check(whole_number(0, 8));
   verb.add_option("--edge", question.expand.edges.names,
                   "Follow only links of this name; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+      .type_name("NAME")
+      .no_extra_args();
   with_choice(verb.add_option("--direction", arguments.direction,
                               "Direction in which links are followed: out, in or both"),
               {"out", "in", "both"});
   verb.add_option("--from", question.from, "Mode graph: start from this document; may be repeated")
-      ->type_name("ID")
-      ->allow_extra_args(false);
+      .type_name("ID")
+      .no_extra_args();
   verb.add_option("--to", arguments.to, "Mode graph: print the shortest path to this document")
-      ->type_name("ID");
+      .type_name("ID");
   verb.add_option("--pipeline", arguments.pipeline,
                   "Stages as JSON, or a JSON file: see docs/api.md")
-      ->type_name("JSON");
+      .type_name("JSON");
 }
 
-void add_output(CLI::App& verb, SearchArguments& arguments) {
+void add_output(Verb verb, SearchArguments& arguments) {
   verb.add_option("--facet", arguments.question.facets,
                   "Count values: tag, type, source, attribute or validity; may be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+      .type_name("NAME")
+      .no_extra_args();
   verb.add_flag("--explain", arguments.question.explain, "Show why each result matched");
   verb.add_flag("--json", arguments.json, "Print JSON");
   verb.add_option("--queries", arguments.queries,
                   "Run many queries of plain words: JSONL with id and text")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("-o,--output", arguments.run.output,
                   "Write the hits of each query to this file, as JSONL")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("--qrels", arguments.run.judgements,
                   "Judgements (query, document, grade): prints nDCG@10, MAP and recall@100")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 }  // namespace
 
-Command add_search_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("search", "Search an index by words, meaning and links");
-  verb->footer(kExamples);
+Command add_search_command(Verb app) {
+  const Verb verb = app.add_subcommand("search", "Search an index by words, meaning and links");
+  verb.footer(kExamples);
   const auto arguments = std::make_shared<SearchArguments>();
-  verb->add_option("INDEX", arguments->place.name, "The name of the index")->required();
-  verb->add_option("TEXT", arguments->words, "Words to search for, or a query in quotes");
-  add_asking(*verb, *arguments);
-  add_links(*verb, *arguments);
-  add_output(*verb, *arguments);
-  add_data_flag(*verb, arguments->place.data);
-  add_at_flags(*verb, arguments->at);
+  verb.add_option("INDEX", arguments->place.name, "The name of the index").required();
+  verb.add_option("TEXT", arguments->words, "Words to search for, or a query in quotes");
+  add_asking(verb, *arguments);
+  add_links(verb, *arguments);
+  add_output(verb, *arguments);
+  add_data_flag(verb, arguments->place.data);
+  add_at_flags(verb, arguments->at);
   return {.verb = verb,
-          .run = [=]() -> Result<int> { return run_search(*arguments, *verb); },
+          .run = [=]() -> Result<int> { return run_search(*arguments, verb); },
           .takes_dashed_words = true};
 }
 

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 
 #include "app/checks.h"
 #include "app/command.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/progress_line.h"
 #include "app/seen/filter.h"
@@ -246,126 +246,125 @@ Result<int> run_verify(SeenArguments& arguments, const SeenOptions& options) {
   return print_result(arguments.json ? to_json(*verified) + "\n" : to_words(*verified));
 }
 
-void add_set(CLI::App& verb, SeenArguments& arguments) {
-  verb.add_option("SET", arguments.set, "The folder of the set")->required();
+void add_set(Verb verb, SeenArguments& arguments) {
+  verb.add_option("SET", arguments.set, "The folder of the set").required();
 }
 
-void add_memory(CLI::App& verb, SeenArguments& arguments) {
+void add_memory(Verb verb, SeenArguments& arguments) {
   verb.add_option("--max-memory", arguments.max_memory,
                   "The most memory the set may use (default: 1GiB)")
-      ->type_name("SIZE");
+      .type_name("SIZE");
 }
 
-void add_source(CLI::App& verb, SeenArguments& arguments) {
+void add_source(Verb verb, SeenArguments& arguments) {
   verb.add_option("FILE", arguments.source.files,
                   "Files with one id per line (also .gz .zst); - or none for standard input");
   verb.add_option(
           "--column", arguments.source.column,
           "FILEs are datasets or globs of them (.jsonl .csv .tsv, also .gz .zst; .parquet): "
           "the column that holds the ids")
-      ->type_name("COLUMN");
+      .type_name("COLUMN");
   with_choice(verb.add_option("--on-error", arguments.on_error,
                               "What to do with a record that has no usable id: fail or skip")
-                  ->type_name("fail|skip"),
+                  .type_name("fail|skip"),
               {"fail", "skip"});
   verb.add_option("--temp", arguments.temp, "Folder for temporary files of --column")
-      ->type_name("DIR");
+      .type_name("DIR");
 }
 
-void add_output(CLI::App& verb, SeenArguments& arguments) {
+void add_output(Verb verb, SeenArguments& arguments) {
   verb.add_flag("--json", arguments.json, "Print the counts as JSON");
   verb.add_flag("--quiet", arguments.quiet, "Print no counts");
 }
 
-CLI::App* add_add(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb = seen.add_subcommand("add", "Add ids to a set and count the new ones");
-  verb->footer(kAddExamples);
-  add_set(*verb, arguments);
-  add_source(*verb, arguments);
-  verb->add_flag("--print-new", arguments.print_new,
-                 "Print the ids that are new, as soon as they are durable; the counts then go to "
-                 "standard error");
-  verb->add_flag("--numbers", arguments.numbers,
-                 "A new set holds whole numbers of 64 bits (default: texts, as hashes of 128 "
-                 "bits)");
-  verb->add_flag("--fresh", arguments.fresh, "Empty the set first");
-  with_count(verb->add_option("--commit-every", arguments.commit_every, "Most ids between commits"),
+Verb add_add(Verb seen, SeenArguments& arguments) {
+  const Verb verb = seen.add_subcommand("add", "Add ids to a set and count the new ones");
+  verb.footer(kAddExamples);
+  add_set(verb, arguments);
+  add_source(verb, arguments);
+  verb.add_flag("--print-new", arguments.print_new,
+                "Print the ids that are new, as soon as they are durable; the counts then go to "
+                "standard error");
+  verb.add_flag("--numbers", arguments.numbers,
+                "A new set holds whole numbers of 64 bits (default: texts, as hashes of 128 "
+                "bits)");
+  verb.add_flag("--fresh", arguments.fresh, "Empty the set first");
+  with_count(verb.add_option("--commit-every", arguments.commit_every, "Most ids between commits"),
              1, 100'000'000);
-  add_memory(*verb, arguments);
-  verb->add_option("--expect", arguments.expect,
-                   "Number of ids the set will hold; a hint, not a limit")
-      ->type_name("N")
-      ->check(whole_number(0));
-  verb->add_option("--recent", arguments.recent,
-                   "Ids to hold in memory before they are written out as a run (default: what "
-                   "--max-memory allows)")
-      ->type_name("N")
-      ->check(whole_number(0));
-  add_output(*verb, arguments);
+  add_memory(verb, arguments);
+  verb.add_option("--expect", arguments.expect,
+                  "Number of ids the set will hold; a hint, not a limit")
+      .type_name("N")
+      .check(whole_number(0));
+  verb.add_option("--recent", arguments.recent,
+                  "Ids to hold in memory before they are written out as a run (default: what "
+                  "--max-memory allows)")
+      .type_name("N")
+      .check(whole_number(0));
+  add_output(verb, arguments);
   return verb;
 }
 
-CLI::App* add_check(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb =
-      seen.add_subcommand("check", "Count how many ids are in a set, without adding any");
-  verb->footer(kCheckExamples);
-  add_set(*verb, arguments);
-  add_source(*verb, arguments);
-  CLI::Option* print_new =
-      verb->add_flag("--print-new", arguments.print_new,
-                     "Print the ids that are not in the set; the counts then go to standard error");
-  verb->add_flag("--print-seen", arguments.print_seen, "Print the ids that are in the set")
-      ->excludes(print_new);
-  add_memory(*verb, arguments);
-  add_output(*verb, arguments);
+Verb add_check(Verb seen, SeenArguments& arguments) {
+  const Verb verb = seen.add_subcommand("check", "Count how many ids are in a set, without adding any");
+  verb.footer(kCheckExamples);
+  add_set(verb, arguments);
+  add_source(verb, arguments);
+  const Option print_new =
+      verb.add_flag("--print-new", arguments.print_new,
+                    "Print the ids that are not in the set; the counts then go to standard error");
+  verb.add_flag("--print-seen", arguments.print_seen, "Print the ids that are in the set")
+      .excludes(print_new);
+  add_memory(verb, arguments);
+  add_output(verb, arguments);
   return verb;
 }
 
-CLI::App* add_stats(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb = seen.add_subcommand("stats", "Show the size and state of a set");
-  verb->footer(
+Verb add_stats(Verb seen, SeenArguments& arguments) {
+  const Verb verb = seen.add_subcommand("stats", "Show the size and state of a set");
+  verb.footer(
       "\nExamples:\n  kindred seen stats crawl.seen\n  kindred seen stats crawl.seen --json");
-  add_set(*verb, arguments);
-  add_memory(*verb, arguments);
-  verb->add_flag("--json", arguments.json, "Print everything as JSON");
+  add_set(verb, arguments);
+  add_memory(verb, arguments);
+  verb.add_flag("--json", arguments.json, "Print everything as JSON");
   return verb;
 }
 
-CLI::App* add_verify(CLI::App& seen, SeenArguments& arguments) {
-  CLI::App* verb =
+Verb add_verify(Verb seen, SeenArguments& arguments) {
+  const Verb verb =
       seen.add_subcommand("verify", "Read a whole set and check its checksums, order and counts");
-  verb->footer(
+  verb.footer(
       "\nExamples:\n  kindred seen verify crawl.seen\n\nPrints the damaged file, and "
       "exits with code 1, if there is one.");
-  add_set(*verb, arguments);
-  add_memory(*verb, arguments);
-  verb->add_flag("--json", arguments.json, "Print what was read as JSON");
+  add_set(verb, arguments);
+  add_memory(verb, arguments);
+  verb.add_flag("--json", arguments.json, "Print what was read as JSON");
   return verb;
 }
 
 using Runner = Result<int> (*)(SeenArguments& arguments, const SeenOptions& options);
 
-Command command_of(CLI::App* verb, const std::shared_ptr<SeenArguments>& arguments, Runner run) {
+Command command_of(Verb verb, const std::shared_ptr<SeenArguments>& arguments, Runner run) {
   return {verb, [=]() -> Result<int> {
             SeenOptions options;
             if (const Status understood = understand(*arguments, options); !understood.ok())
-              return wrong_usage(understood.error(), *verb);
+              return wrong_usage(understood.error(), verb);
             return run(*arguments, options);
           }};
 }
 
 }  // namespace
 
-Command add_seen_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand(
+Command add_seen_command(Verb app) {
+  const Verb verb = app.add_subcommand(
       "seen", "Have I had this id before? A set of ids on disk, exact, kept across runs");
-  verb->footer(kExamples);
-  verb->require_subcommand(1);
+  verb.footer(kExamples);
+  verb.require_subcommand(1, 1);
   const auto arguments = std::make_shared<SeenArguments>();
-  return with_verbs(*verb, {command_of(add_add(*verb, *arguments), arguments, run_add),
-                            command_of(add_check(*verb, *arguments), arguments, run_check),
-                            command_of(add_stats(*verb, *arguments), arguments, run_stats),
-                            command_of(add_verify(*verb, *arguments), arguments, run_verify)});
+  return with_verbs(verb, {command_of(add_add(verb, *arguments), arguments, run_add),
+                           command_of(add_check(verb, *arguments), arguments, run_check),
+                           command_of(add_stats(verb, *arguments), arguments, run_stats),
+                           command_of(add_verify(verb, *arguments), arguments, run_verify)});
 }
 
 }  // namespace kin::app

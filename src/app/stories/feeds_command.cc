@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <thread>
 
 #include "app/command.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/stories/grouping_flags.h"
 #include "app/stories/newsroom_flags.h"
@@ -296,7 +296,7 @@ std::string settings_table(const stories::Settings& settings) {
   return text;
 }
 
-Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) {
+Result<int> run_settings(const FeedsArguments& arguments, Verb verb) {
   // Reading works while `kindred serve` has the folder open.
   KIN_TRY(const auto looking, open_newsroom_to_read(arguments.place));
   KIN_TRY(stories::Settings settings, looking->settings());
@@ -309,104 +309,101 @@ Result<int> run_settings(const FeedsArguments& arguments, const CLI::App& verb) 
   return print_result(arguments.json ? settings_json(settings) : settings_table(settings));
 }
 
-CLI::App* add_add(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("add", "Follow a feed");
-  verb->footer(kAddExamples);
-  verb->add_option("ADDRESS", arguments.feed.url, "Address of a feed, or of a site that has one")
-      ->required();
-  verb->add_option("--folder", arguments.feed.folder,
-                   "Folder of the feed; levels are separated by /")
-      ->type_name("NAME");
-  verb->add_option("--title", arguments.feed.title, "Title to show instead of the feed's own")
-      ->type_name("NAME");
-  CLI::Option* user =
-      verb->add_option("--user", arguments.user, "User name, for a feed that needs one")
-          ->type_name("NAME");
-  CLI::Option* password =
-      verb->add_option("--password-file", arguments.password_file, "File with the user's password")
-          ->type_name("FILE")
-          ->needs(user);
-  user->needs(password);
-  verb->add_option("--token-file", arguments.token_file, "File with a bearer token")
-      ->type_name("FILE")
-      ->excludes(user);
-  verb->add_flag("--no-grouping", arguments.no_grouping, "Show each item as a story of its own");
-  add_address_flag(*verb, arguments.place);
+Verb add_add(Verb feeds, FeedsArguments& arguments) {
+  const Verb verb = feeds.add_subcommand("add", "Follow a feed");
+  verb.footer(kAddExamples);
+  verb.add_option("ADDRESS", arguments.feed.url, "Address of a feed, or of a site that has one")
+      .required();
+  verb.add_option("--folder", arguments.feed.folder,
+                  "Folder of the feed; levels are separated by /")
+      .type_name("NAME");
+  verb.add_option("--title", arguments.feed.title, "Title to show instead of the feed's own")
+      .type_name("NAME");
+  const Option user = verb.add_option("--user", arguments.user, "User name, for a feed that needs one")
+                    .type_name("NAME");
+  const Option password =
+      verb.add_option("--password-file", arguments.password_file, "File with the user's password")
+          .type_name("FILE")
+          .needs(user);
+  user.needs(password);
+  verb.add_option("--token-file", arguments.token_file, "File with a bearer token")
+      .type_name("FILE")
+      .excludes(user);
+  verb.add_flag("--no-grouping", arguments.no_grouping, "Show each item as a story of its own");
+  add_address_flag(verb, arguments.place);
   return verb;
 }
 
-CLI::App* add_refresh(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("refresh", "Poll feeds for news");
-  verb->footer(kRefreshExamples);
-  CLI::Option* names = verb->add_option(
-      "FEED", arguments.names, "Numbers, addresses or names (default: those that are due)");
-  verb->add_flag("--all", arguments.all, "All feeds, due or not")->excludes(names);
-  verb->add_flag("--json", arguments.json, "Print each change as a line of JSON");
-  add_address_flag(*verb, arguments.place);
+Verb add_refresh(Verb feeds, FeedsArguments& arguments) {
+  const Verb verb = feeds.add_subcommand("refresh", "Poll feeds for news");
+  verb.footer(kRefreshExamples);
+  const Option names = verb.add_option("FEED", arguments.names,
+                                 "Numbers, addresses or names (default: those that are due)");
+  verb.add_flag("--all", arguments.all, "All feeds, due or not").excludes(names);
+  verb.add_flag("--json", arguments.json, "Print each change as a line of JSON");
+  add_address_flag(verb, arguments.place);
   return verb;
 }
 
-CLI::App* add_list(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("list", "List the feeds that are followed");
-  verb->footer(
-      "\nExamples:\n  kindred feeds list\n  kindred feeds list --json | jq '.feeds[].url'");
-  verb->add_flag("--json", arguments.json, "Print JSON, as in docs/api.md");
+Verb add_list(Verb feeds, FeedsArguments& arguments) {
+  const Verb verb = feeds.add_subcommand("list", "List the feeds that are followed");
+  verb.footer("\nExamples:\n  kindred feeds list\n  kindred feeds list --json | jq '.feeds[].url'");
+  verb.add_flag("--json", arguments.json, "Print JSON, as in docs/api.md");
   return verb;
 }
 
-CLI::App* add_remove(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("remove", "Remove feeds with their items");
-  verb->footer(
+Verb add_remove(Verb feeds, FeedsArguments& arguments) {
+  const Verb verb = feeds.add_subcommand("remove", "Remove feeds with their items");
+  verb.footer(
       "\nExamples:\n  kindred feeds remove 7\n  kindred feeds remove https://example.org/feed.xml");
-  verb->add_option("FEED", arguments.names, "Numbers, addresses or names")->required();
-  verb->add_flag("--starred", arguments.remove_starred,
-                 "Remove its items from starred stories too (default: these are kept)");
+  verb.add_option("FEED", arguments.names, "Numbers, addresses or names").required();
+  verb.add_flag("--starred", arguments.remove_starred,
+                "Remove its items from starred stories too (default: these are kept)");
   return verb;
 }
 
-CLI::App* add_import(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("import", "Follow the feeds of an OPML file");
-  verb->footer("\nExamples:\n  kindred feeds import subscriptions.opml && kindred feeds refresh");
-  verb->add_option("FILE", arguments.file, "OPML file that another reader exported")->required();
+Verb add_import(Verb feeds, FeedsArguments& arguments) {
+  const Verb verb = feeds.add_subcommand("import", "Follow the feeds of an OPML file");
+  verb.footer("\nExamples:\n  kindred feeds import subscriptions.opml && kindred feeds refresh");
+  verb.add_option("FILE", arguments.file, "OPML file that another reader exported").required();
   return verb;
 }
 
-CLI::App* add_export(CLI::App& feeds, FeedsArguments& arguments) {
-  CLI::App* verb = feeds.add_subcommand("export", "Write the subscriptions as OPML");
-  verb->footer(
+Verb add_export(Verb feeds, FeedsArguments& arguments) {
+  const Verb verb = feeds.add_subcommand("export", "Write the subscriptions as OPML");
+  verb.footer(
       "\nExamples:\n  kindred feeds export subscriptions.opml\n  kindred feeds export > "
       "subscriptions.opml");
-  verb->add_option("FILE", arguments.file, "File to write (default: standard output)");
+  verb.add_option("FILE", arguments.file, "File to write (default: standard output)");
   return verb;
 }
 
-Command add_settings(CLI::App& feeds, const std::shared_ptr<FeedsArguments>& arguments) {
-  CLI::App* verb =
-      feeds.add_subcommand("settings", "Show or change how items are grouped into stories");
-  verb->footer(kSettingsExamples);
-  add_grouping_flags(*verb, arguments->grouping);
-  verb->add_flag("--json", arguments->json, "Print JSON");
-  return {verb, [=] { return run_settings(*arguments, *verb); }};
+Command add_settings(Verb feeds, const std::shared_ptr<FeedsArguments>& arguments) {
+  const Verb verb = feeds.add_subcommand("settings", "Show or change how items are grouped into stories");
+  verb.footer(kSettingsExamples);
+  add_grouping_flags(verb, arguments->grouping);
+  verb.add_flag("--json", arguments->json, "Print JSON");
+  return {verb, [=] { return run_settings(*arguments, verb); }};
 }
 
 }  // namespace
 
-Command add_feeds_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("feeds", "Follow feeds: add, refresh, import, export");
-  verb->footer(kExamples);
-  verb->require_subcommand(1);
+Command add_feeds_command(Verb app) {
+  const Verb verb = app.add_subcommand("feeds", "Follow feeds: add, refresh, import, export");
+  verb.footer(kExamples);
+  verb.require_subcommand(1, 1);
   const auto arguments = std::make_shared<FeedsArguments>();
   const std::vector<Command> inner{
-      {add_add(*verb, *arguments), [=] { return run_add(*arguments); }},
-      {add_list(*verb, *arguments), [=] { return run_list(*arguments); }},
-      {add_remove(*verb, *arguments), [=] { return run_remove(*arguments); }},
-      {add_refresh(*verb, *arguments), [=] { return run_refresh(*arguments); }},
-      {add_import(*verb, *arguments), [=] { return run_import(*arguments); }},
-      {add_export(*verb, *arguments), [=] { return run_export(*arguments); }},
-      add_settings(*verb, arguments),
-      {verb->add_subcommand("check", "Check the database"), [=] { return run_check(*arguments); }}};
-  for (const Command& command : inner) add_data_flag(*command.verb, arguments->place);
-  return with_verbs(*verb, inner);
+      {add_add(verb, *arguments), [=] { return run_add(*arguments); }},
+      {add_list(verb, *arguments), [=] { return run_list(*arguments); }},
+      {add_remove(verb, *arguments), [=] { return run_remove(*arguments); }},
+      {add_refresh(verb, *arguments), [=] { return run_refresh(*arguments); }},
+      {add_import(verb, *arguments), [=] { return run_import(*arguments); }},
+      {add_export(verb, *arguments), [=] { return run_export(*arguments); }},
+      add_settings(verb, arguments),
+      {verb.add_subcommand("check", "Check the database"), [=] { return run_check(*arguments); }}};
+  for (const Command& command : inner) add_data_flag(command.verb, arguments->place);
+  return with_verbs(verb, inner);
 }
 
 }  // namespace kin::app

@@ -1,24 +1,20 @@
 #include "app/stories/grouping_flags.h"
 
-#include <CLI/CLI.hpp>
-
 #include "app/checks.h"
+#include "app/options.h"
 
 namespace kin::app {
 
-void add_grouping_flags(CLI::App& verb, GroupingFlags& flags) {
+void add_grouping_flags(Verb verb, GroupingFlags& flags) {
   stories::Settings& settings = flags.settings;
   const auto share = [&](const char* flag, double& value, const char* help) {
-    verb.add_option(flag, value, help)
-        ->type_name("0..1")
-        ->check(number(0, 1))
-        ->capture_default_str();
+    verb.add_option(flag, value, help).type_name("0..1").check(number(0, 1)).capture_default_str();
   };
   const auto hours = [&](const char* flag, int& value, const char* help) {
     verb.add_option(flag, value, help)
-        ->type_name("HOURS")
-        ->check(whole_number(1, 24 * 366))
-        ->capture_default_str();
+        .type_name("HOURS")
+        .check(whole_number(1, 24 * 366))
+        .capture_default_str();
   };
   share("--dial", settings.dial, "From 0 (tight: purer stories) to 1 (loose: fewer stories)");
   share("--threshold", settings.join_threshold, "Least score for a headline to join a story");
@@ -28,14 +24,13 @@ void add_grouping_flags(CLI::App& verb, GroupingFlags& flags) {
   hours("--fading", flags.fading, "Time in which the score of a story without news falls to 37 %");
   verb.add_option("--prefer", settings.preferred_sources,
                   "Source whose headline represents a story; may be repeated, best first")
-      ->type_name("SOURCE")
-      ->allow_extra_args(false);
+      .type_name("SOURCE")
+      .no_extra_args();
   verb.add_flag("--one-per-source,!--many-per-source", settings.one_per_source,
                 "A second headline of a source starts a story of its own");
 }
 
-stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags,
-                             const CLI::App& verb) {
+stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags, Verb verb) {
   // A default of the command line must not replace a setting that was stored.
   const auto given = [&](const char* flag) { return verb.count(flag) > 0; };
   const stories::Settings& wanted = flags.settings;

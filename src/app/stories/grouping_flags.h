@@ -1,11 +1,8 @@
 // The settings of grouping as options of a verb.
 #pragma once
 
+#include "app/options.h"
 #include "stories/settings.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -15,10 +12,9 @@ struct GroupingFlags {
   int fading = static_cast<int>(settings.fading.count());
 };
 
-void add_grouping_flags(CLI::App& verb, GroupingFlags& flags);
+void add_grouping_flags(Verb verb, GroupingFlags& flags);
 
 // `before` with the options that the user gave to `verb`.
-stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags,
-                             const CLI::App& verb);
+stories::Settings with_flags(stories::Settings before, const GroupingFlags& flags, Verb verb);
 
 }  // namespace kin::app

@@ -2,20 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <random>
 
 #include "app/data_folder.h"
-#include "app/search/index_flags.h"
 #include "app/meaning.h"
+#include "app/options.h"
+#include "app/search/index_flags.h"
 
 namespace kin::app {
 
-void add_data_flag(CLI::App& verb, NewsroomFlags& flags) {
+void add_data_flag(Verb verb, NewsroomFlags& flags) {
   add_data_flag(verb, flags.data);
 }
 
-void add_address_flag(CLI::App& verb, NewsroomFlags& flags) {
+void add_address_flag(Verb verb, NewsroomFlags& flags) {
   verb.add_flag("--allow-private", flags.allow_private,
                 "Allow connections to private networks and this machine");
 }

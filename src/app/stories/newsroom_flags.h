@@ -4,12 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "app/options.h"
 #include "base/result.h"
 #include "stories/newsroom.h"
-
-namespace CLI {
-class App;
-}  // namespace CLI
 
 namespace kin::app {
 
@@ -19,9 +16,9 @@ struct NewsroomFlags {
 };
 
 // --data.
-void add_data_flag(CLI::App& verb, NewsroomFlags& flags);
+void add_data_flag(Verb verb, NewsroomFlags& flags);
 // --allow-private, for verbs that fetch.
-void add_address_flag(CLI::App& verb, NewsroomFlags& flags);
+void add_address_flag(Verb verb, NewsroomFlags& flags);
 
 Result<std::unique_ptr<stories::Newsroom>> open_newsroom(const NewsroomFlags& flags);
 // Read-only; works while another process writes.

@@ -2,7 +2,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <random>
 #include <thread>
@@ -10,6 +9,7 @@
 #include "app/command.h"
 #include "app/data_folder.h"
 #include "app/listen_flags.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/remote_api.h"
 #include "app/search/index_flags.h"
@@ -111,7 +111,7 @@ std::string welcome(const std::string& url, const server::ServiceOptions& option
   return words + fmt::format("Data folder: {}. Press Ctrl-C to stop.\n", options.folder.string());
 }
 
-Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
+Result<int> run_serve(const ServeArguments& arguments, Verb verb) {
   const auto understood = understand(arguments);
   if (!understood) return wrong_usage(understood.error(), verb);
   raise_file_limit();
@@ -132,24 +132,24 @@ Result<int> run_serve(const ServeArguments& arguments, const CLI::App& verb) {
 
 }  // namespace
 
-Command add_serve_command(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("serve", "Serve the page, the JSON API and the stories feed");
+Command add_serve_command(Verb app) {
+  const Verb verb = app.add_subcommand("serve", "Serve the page, the JSON API and the stories feed");
   const auto arguments = std::make_shared<ServeArguments>();
-  verb->footer(kExamples);
-  add_listen_flags(*verb, arguments->listen);
-  add_data_flag(*verb, arguments->newsroom);
-  add_address_flag(*verb, arguments->newsroom);
-  add_at_flags(*verb, arguments->at);
-  verb->add_option("--public-url", arguments->public_url,
-                   "Address of the page for browsers, if a reverse proxy is in front")
-      ->type_name("URL");
-  verb->add_option("--refresh-gap", arguments->refresh_gap,
-                   "Seconds between polls of one feed on request")
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  verb->add_flag("--no-refresh", arguments->no_refresh, "Poll feeds only on request");
-  verb->add_flag("--open", arguments->open, "Open the page in the browser");
-  return {verb, [=]() -> Result<int> { return run_serve(*arguments, *verb); }};
+  verb.footer(kExamples);
+  add_listen_flags(verb, arguments->listen);
+  add_data_flag(verb, arguments->newsroom);
+  add_address_flag(verb, arguments->newsroom);
+  add_at_flags(verb, arguments->at);
+  verb.add_option("--public-url", arguments->public_url,
+                  "Address of the page for browsers, if a reverse proxy is in front")
+      .type_name("URL");
+  verb.add_option("--refresh-gap", arguments->refresh_gap,
+                  "Seconds between polls of one feed on request")
+      .type_name("SECONDS")
+      .capture_default_str();
+  verb.add_flag("--no-refresh", arguments->no_refresh, "Poll feeds only on request");
+  verb.add_flag("--open", arguments->open, "Open the page in the browser");
+  return {verb, [=]() -> Result<int> { return run_serve(*arguments, verb); }};
 }
 
 }  // namespace kin::app

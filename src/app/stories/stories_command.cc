@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -9,9 +8,10 @@
 #include "app/command.h"
 #include "app/data_folder.h"
 #include "app/headlines.h"
+#include "app/meaning.h"
+#include "app/options.h"
 #include "app/print.h"
 #include "app/stories/grouping_flags.h"
-#include "app/meaning.h"
 #include "app/stories/newsroom_flags.h"
 #include "app/stories/timeline_print.h"
 #include "app/words.h"
@@ -72,9 +72,9 @@ struct GroupReport {
   std::optional<stories::AgreementFigures> agreement;
 };
 
-void add_columns(CLI::App& verb, GroupArguments& arguments) {
+void add_columns(Verb verb, GroupArguments& arguments) {
   const auto column = [&](const char* flag, std::string& name, const char* help) {
-    verb.add_option(flag, name, help)->type_name("COLUMN")->capture_default_str();
+    verb.add_option(flag, name, help).type_name("COLUMN").capture_default_str();
   };
   column("--id", arguments.columns.id, "Column that holds the id");
   column("--title", arguments.columns.title, "Column that holds the headline");
@@ -86,24 +86,24 @@ void add_columns(CLI::App& verb, GroupArguments& arguments) {
          "Compare with the true stories in this column: BCubed and pairwise precision, recall, F1");
 }
 
-CLI::App* add_group(CLI::App& stories, GroupArguments& arguments) {
-  CLI::App* verb = stories.add_subcommand("group", "Group a file of headlines into stories");
-  verb->footer(kExamples);
-  verb->add_option("FILE", arguments.inputs,
-                   "Headlines: JSONL, CSV or Parquet files, globs, or - for JSONL")
-      ->required();
-  verb->add_option("-o,--output", arguments.output,
-                   "File to write the stories to, in the format of its extension")
-      ->type_name("OUT");
-  add_columns(*verb, arguments);
-  add_grouping_flags(*verb, arguments.grouping);
-  verb->add_option(
+Verb add_group(Verb stories, GroupArguments& arguments) {
+  const Verb verb = stories.add_subcommand("group", "Group a file of headlines into stories");
+  verb.footer(kExamples);
+  verb.add_option("FILE", arguments.inputs,
+                  "Headlines: JSONL, CSV or Parquet files, globs, or - for JSONL")
+      .required();
+  verb.add_option("-o,--output", arguments.output,
+                  "File to write the stories to, in the format of its extension")
+      .type_name("OUT");
+  add_columns(verb, arguments);
+  add_grouping_flags(verb, arguments.grouping);
+  verb.add_option(
           "--meaning", arguments.meaning,
           "Word vectors that tell which headlines mean the same: none, words, words:FILE or "
           "model2vec:DIR")
-      ->type_name("MODEL")
-      ->capture_default_str();
-  verb->add_flag("--json", arguments.json, "Print a report as JSON instead of the stories");
+      .type_name("MODEL")
+      .capture_default_str();
+  verb.add_flag("--json", arguments.json, "Print a report as JSON instead of the stories");
   return verb;
 }
 
@@ -152,7 +152,7 @@ std::string summary(const GroupReport& report) {
                      with_commas(report.largest), with_commas(report.single));
 }
 
-Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
+Result<int> run_group(GroupArguments arguments, Verb verb) {
   const stories::Settings settings = with_flags({}, arguments.grouping, verb);
   arguments.columns.label = arguments.eval;
   KIN_TRY(const Headlines headlines, read_headlines(arguments.inputs, arguments.columns));
@@ -178,22 +178,22 @@ Result<int> run_group(GroupArguments arguments, const CLI::App& verb) {
   return kDone;
 }
 
-void add_timeline(CLI::App& verb, TimelineArguments& arguments) {
+void add_timeline(Verb verb, TimelineArguments& arguments) {
   stories::TimelineQuery& query = arguments.query;
   // About a screenful. The API has a default of its own.
   query.limit = 20;
   with_count(verb.add_option("--limit", query.limit, "How many stories"), 1, 200);
   verb.add_option("--before", query.before, "Go on below a page: `next` of its --json")
-      ->type_name("PLACE");
+      .type_name("PLACE");
   verb.add_flag("--unread", query.unread_only, "Only what is not read");
   verb.add_flag("--starred", query.starred_only, "Only what has a star");
   verb.add_flag("--hidden", query.hidden_only, "Only what is hidden");
   verb.add_option("--feed", arguments.feed, "Only stories of this feed: number, address or name")
-      ->type_name("FEED");
+      .type_name("FEED");
   verb.add_option("--folder", query.folder, "Only stories of this folder's feeds")
-      ->type_name("NAME");
+      .type_name("NAME");
   verb.add_option("--search", query.text, "Only stories with these words; the last may go on")
-      ->type_name("WORDS");
+      .type_name("WORDS");
   verb.add_flag("--expand", arguments.expand, "With the other headlines and the addresses");
   verb.add_flag("--json", arguments.json, "As JSON, as in docs/api.md");
   add_data_flag(verb, arguments.place);
@@ -218,17 +218,17 @@ Result<int> run_timeline(TimelineArguments& arguments) {
 
 }  // namespace
 
-Command add_stories_command(CLI::App& app) {
-  CLI::App* verb =
+Command add_stories_command(Verb app) {
+  const Verb verb =
       app.add_subcommand("stories", "Show the timeline, each story once; group files of headlines");
-  verb->footer(kTimelineExamples);
-  verb->require_subcommand(0, 1);
+  verb.footer(kTimelineExamples);
+  verb.require_subcommand(0, 1);
   const auto timeline = std::make_shared<TimelineArguments>();
-  add_timeline(*verb, *timeline);
+  add_timeline(verb, *timeline);
   const auto arguments = std::make_shared<GroupArguments>();
-  CLI::App* group = add_group(*verb, *arguments);
+  const Verb group = add_group(verb, *arguments);
   return {verb, [=]() -> Result<int> {
-            return group->parsed() ? run_group(*arguments, *group) : run_timeline(*timeline);
+            return group.parsed() ? run_group(*arguments, group) : run_timeline(*timeline);
           }};
 }
 
