@@ -99,8 +99,16 @@ std::optional<std::uint32_t> ShardMap::place_of(const Hash128& identity) const {
   return static_cast<std::uint32_t>(found - identities.begin());
 }
 
+std::uint64_t ShardMap::divided_at(std::uint32_t shard) const {
+  if (!dividing || dividing->members.empty()) return divided;
+  // All members are on one shard, and have the same epoch.
+  const auto member = static_cast<std::size_t>(*dividing->members.begin());
+  if (member >= partitions.size() || partitions[member].shard != shard) return divided;
+  return std::max(divided, partitions[member].epoch);
+}
+
 AssignRequest ShardMap::assignment_of(std::uint32_t shard) const {
-  AssignRequest request{.divided = divided};
+  AssignRequest request{.divided = divided_at(shard)};
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     request.owners.push_back({.partition = index::PartitionId{static_cast<std::uint32_t>(i)},
                               .epoch = partitions[i].epoch,

@@ -51,7 +51,9 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   RecordProperty("failed_pulls", static_cast<int>(failed_pulls));
   EXPECT_GE(moved, count);
   EXPECT_GT(pulls, count) << "of copies, by targets";
-  if (count >= 100) EXPECT_GT(failed_pulls, 0U) << "half way";
+  if (count >= 100) {
+    EXPECT_GT(failed_pulls, 0U) << "half way";
+  }
 }
 
 TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
