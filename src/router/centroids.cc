@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 #include "index/centroids.h"
 #include "router/placement/groups.h"
@@ -18,7 +19,7 @@
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KCEN";
+constexpr FormatHead kHead{.name = "the centroids of an index", .magic = "KCEN"};
 constexpr std::uint16_t kVersion = 3;
 constexpr std::uint16_t kWithAllCentroids = 2;  // written while every partition has one
 constexpr std::uint16_t kWithRatios = 1;
@@ -44,10 +45,6 @@ double square_between(std::span<const float> a, std::span<const float> b) {
 
 std::size_t place_of(const std::vector<double>& distances) {
   return static_cast<std::size_t>(std::ranges::min_element(distances) - distances.begin());
-}
-
-Error damaged() {
-  return {Code::kDataLoss, "the stored centroids are damaged"};
 }
 
 // Which vectors of a sample have which use, by place.
@@ -335,7 +332,7 @@ std::vector<std::uint32_t> Centroids::by_ratio(const std::vector<double>& distan
 }
 
 std::string Centroids::encode() const {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   const bool lacks = std::ranges::find(weights_, 0.0F) != weights_.end();
   append_le(out, !ratios_.empty() ? kWithRatios : lacks ? kVersion : kWithAllCentroids);
   append_le(out, static_cast<std::uint8_t>(distance_));
@@ -363,13 +360,9 @@ std::string Centroids::encode() const {
 }
 
 Result<Centroids> Centroids::decode(std::string_view bytes) {
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged();
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion && version != kWithAllCentroids && version != kWithRatios)
-    return Error{Code::kFailedPrecondition,
-                 "the centroids have a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion, kWithAllCentroids, kWithRatios}, bytes));
+  const std::uint16_t version = fields.version;
+  ByteReader& in = fields.in;
   Centroids made;
   const auto distance = in.read<std::uint8_t>();
   made.distance_ = static_cast<index::Distance>(distance);
@@ -377,10 +370,10 @@ Result<Centroids> Centroids::decode(std::string_view bytes) {
   made.dimension_ = in.read<std::uint32_t>();
   const std::size_t count = in.read<std::uint32_t>();
   if (!in.ok() || distance > 2 || !index::check_space(made.shape()).ok() || count == 0)
-    return damaged();
+    return kHead.damaged();
   const bool read = version == kWithRatios ? made.read_ratios(in, count)
                                            : made.read_shares(in, count, version == kVersion);
-  if (!read || !in.ok() || !in.rest().empty()) return damaged();
+  if (!read || !in.ok() || !in.rest().empty()) return kHead.damaged();
   return made;
 }
 

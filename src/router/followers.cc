@@ -7,13 +7,14 @@
 #include <set>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 #include "router/lease.h"
 
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KREP";
+constexpr FormatHead kHead{.name = "the followers of an index", .magic = "KREP"};
 constexpr std::uint16_t kVersion = 1;
 
 Status forget(MetaStore& meta, const std::string& key) {
@@ -97,7 +98,7 @@ Status forget_leases(MetaStore& meta, std::string_view index) {
 }
 
 std::string encode(const std::vector<Follower>& copies) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, kVersion);
   append_le(out, static_cast<std::uint32_t>(copies.size()));
   for (const Follower& one : copies) {
@@ -110,14 +111,8 @@ std::string encode(const std::vector<Follower>& copies) {
 }
 
 Result<std::vector<Follower>> decode_followers(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the stored followers of an index are damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged;
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the followers of an index have a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   std::vector<Follower> copies;
   // Counts are not trusted: reading stops at the end of the bytes.
   for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count) {
@@ -126,7 +121,7 @@ Result<std::vector<Follower>> decode_followers(std::string_view bytes) {
     one.address = read_sized(in);
     copies.push_back(std::move(one));
   }
-  if (!in.ok() || !in.rest().empty()) return damaged;
+  if (!in.ok() || !in.rest().empty()) return kHead.damaged();
   return copies;
 }
 

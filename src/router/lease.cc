@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KLEA";
+constexpr FormatHead kHead{.name = "the lease of a shard", .magic = "KLEA"};
 constexpr std::uint16_t kVersion = 1;
 
 }  // namespace
@@ -129,7 +130,7 @@ bool Lease::is_valid() const {
 }
 
 std::string encode(const LeaseRecord& record) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, kVersion);
   append_le(out, record.term);
   append_le(out, record.holder);
@@ -140,19 +141,13 @@ std::string encode(const LeaseRecord& record) {
 }
 
 Result<LeaseRecord> decode_lease(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the stored lease of a shard is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged;
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the lease of a shard has a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   LeaseRecord record{.term = in.read<std::uint64_t>()};
   record.holder = in.read<std::uint64_t>();
   record.counter = in.read<std::uint64_t>();
   record.address = read_sized(in);
-  if (!in.ok() || !in.rest().empty()) return damaged;
+  if (!in.ok() || !in.rest().empty()) return kHead.damaged();
   return record;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 #include "router/log_bytes.h"
 #include "router/log_terms.h"
@@ -15,13 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "KINSNAP1";
+constexpr FormatHead kHead{.name = "the manifest of a snapshot", .magic = "KINSNAP1"};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
-
-Error damaged() {
-  return {Code::kDataLoss, "the manifest of a snapshot is damaged"};
-}
 
 // Paths of a manifest must not lead out of the folder of the shard.
 bool is_path(std::string_view path) {
@@ -54,7 +51,7 @@ std::uint64_t LogSnapshot::bytes() const {
 }
 
 std::string encode(const LogSnapshot& snapshot) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, kVersion);
   append_sized(out, snapshot.index);
   append_hash(out, snapshot.identity);
@@ -75,16 +72,8 @@ std::string encode(const LogSnapshot& snapshot) {
 }
 
 Result<LogSnapshot> decode_log_snapshot(std::string_view bytes) {
-  const auto body = checked_body(bytes);
-  if (!body) return damaged();
-  ByteReader in(*body);
-  if (in.read_bytes(kMagic.size()) != kMagic) return damaged();
-  const auto version = in.read<std::uint32_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the manifest of a snapshot has version {}, and this program reads "
-                             "version {} (use the program that wrote it)",
-                             version, kVersion)};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   LogSnapshot snapshot{.index = read_sized(in)};
   snapshot.identity = read_hash(in);
   snapshot.settings = read_sized(in);
@@ -98,10 +87,10 @@ Result<LogSnapshot> decode_log_snapshot(std::string_view bytes) {
     file.size = in.read<std::uint64_t>();
     file.hash = read_hash(in);
     file.object = read_sized(in);
-    if (!is_path(file.path)) return damaged();
+    if (!is_path(file.path)) return kHead.damaged();
     snapshot.files.push_back(std::move(file));
   }
-  if (!in.ok() || !in.rest().empty()) return damaged();
+  if (!in.ok() || !in.rest().empty()) return kHead.damaged();
   return snapshot;
 }
 

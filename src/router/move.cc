@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KMOV";
+constexpr FormatHead kHead{.name = "the move of a partition", .magic = "KMOV"};
 constexpr std::uint16_t kVersion = 2;
 constexpr std::uint16_t kWithoutTerms = 1;  // written while both are 0: older routers read it
 
@@ -149,7 +150,7 @@ Result<bool> swap_move(MetaStore& meta, std::string_view index, const StoredMove
 
 std::string encode(const Move& move) {
   const bool has_terms = move.source_term != 0 || move.target_term != 0;
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, has_terms ? kVersion : kWithoutTerms);
   append_le(out, move.id);
   append_le(out, number_of(move.partition));
@@ -168,14 +169,8 @@ std::string encode(const Move& move) {
 }
 
 Result<Move> decode_move(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the stored move of a partition is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged;
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion && version != kWithoutTerms)
-    return Error{Code::kFailedPrecondition,
-                 "the move of a partition has a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion, kWithoutTerms}, bytes));
+  ByteReader& in = fields.in;
   Move move{.id = in.read<std::uint64_t>()};
   move.partition = index::PartitionId{in.read<std::uint32_t>()};
   move.source = in.read<std::uint32_t>();
@@ -184,13 +179,13 @@ Result<Move> decode_move(std::string_view bytes) {
   move.fence = in.read<std::uint64_t>();
   const auto phase = in.read<std::uint8_t>();
   move.reason = read_sized(in);
-  if (version == kVersion) {
+  if (fields.version == kVersion) {
     move.source_term = in.read<std::uint64_t>();
     move.target_term = in.read<std::uint64_t>();
-    if (move.source_term == 0 && move.target_term == 0) return damaged;
+    if (move.source_term == 0 && move.target_term == 0) return kHead.damaged();
   }
   if (!in.ok() || !in.rest().empty() || phase > static_cast<std::uint8_t>(MovePhase::kFailed))
-    return damaged;
+    return kHead.damaged();
   move.phase = static_cast<MovePhase>(phase);
   return move;
 }

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 #include "router/move.h"
 
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KPAR";
+constexpr FormatHead kHead{.name = "the repartition of an index", .magic = "KPAR"};
 constexpr std::uint16_t kVersion = 1;
 
 std::uint32_t number_of(index::PartitionId partition) {
@@ -180,7 +181,7 @@ std::vector<std::uint64_t> taken_terms(const ShardMap& map) {
 }
 
 std::string encode(const Repartition& repartition) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, kVersion);
   append_le(out, repartition.id);
   append_le(out, repartition.phase);
@@ -200,18 +201,12 @@ std::string encode(const Repartition& repartition) {
 }
 
 Result<Repartition> decode_repartition(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the stored repartition of an index is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged;
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the repartition of an index has a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   Repartition made{.id = in.read<std::uint64_t>()};
   const auto phase = in.read<std::uint8_t>();
   made.shard = in.read<std::uint32_t>();
-  if (!read_partitions(in, made.members) || !read_partitions(in, made.retired)) return damaged;
+  if (!read_partitions(in, made.members) || !read_partitions(in, made.retired)) return kHead.damaged();
   made.added = in.read<std::uint32_t>();
   made.epoch = in.read<std::uint64_t>();
   made.partitions = in.read<std::uint32_t>();
@@ -222,7 +217,7 @@ Result<Repartition> decode_repartition(std::string_view bytes) {
   made.reason = read_sized(in);
   if (!in.ok() || !in.rest().empty() ||
       phase > static_cast<std::uint8_t>(RepartitionPhase::kFailed) || made.members.empty())
-    return damaged;
+    return kHead.damaged();
   made.phase = static_cast<RepartitionPhase>(phase);
   return made;
 }

@@ -73,7 +73,7 @@ struct Assigned {};
 struct AssignRequest {
   using Reply = Assigned;
   std::vector<index::AssignOwner> owners = {};
-  std::uint64_t divided = 0;  // ShardMap::divided of that map; lower ones are ignored
+  std::uint64_t divided = 0;  // ShardMap::divided_at() of that map; lower ones are ignored
 };
 
 // ---- The directory: in which partition an entity is. Entries are kept by the owner of the
@@ -99,8 +99,6 @@ struct Locate {
 struct LocateRequest {
   using Reply = Places;
   std::vector<Locate> entities = {};
-  // Of the caller's map. A copy of the shard whose directory is older refuses.
-  std::uint64_t divided = 0;
 };
 
 // ---- Reading

@@ -41,6 +41,9 @@ using Reach = std::function<std::shared_ptr<ShardClient>(const std::string& addr
 
 struct CallOptions {
   std::uint64_t map_epoch = 0;  // of the map by which the caller chose the shard
+  // ShardMap::divided_at() of that map. A shard that was not told of it yet, or a copy that has not
+  // come so far, refuses reads: its entities may be in other partitions than the caller thinks.
+  std::uint64_t divided = 0;
   // The identity of the shard that the caller means; zero: whichever is there. Another shard does
   // nothing and fails with kFailedPrecondition: its node has got somebody else's address.
   Hash128 shard = {};

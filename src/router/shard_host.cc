@@ -208,6 +208,7 @@ Reply<Response> ShardHost::serve(const Request& request, const CallOptions& opti
   } else if (is_copy_ && !is_for_copies(request)) {
     return Error{Code::kUnavailable, "the shard is a copy, which does not serve (ask its owner)"};
   }
+  if (is_behind(request, options)) return refused({});
   const SteadyTime begun = clock_.steady_now();
   auto reply = std::visit([&](const auto& one) { return answer(one, options); }, request);
   if (reply.ok()) {
@@ -220,6 +221,14 @@ Reply<Response> ShardHost::serve(const Request& request, const CallOptions& opti
 void ShardHost::count_work(const Request& request, const Response& response, SteadyTime begun) {
   const SteadyTime now = clock_.steady_now();
   loads_.add(worked_for(request, response), now - begun, now);
+}
+
+bool ShardHost::is_behind(const Request& request, const CallOptions& options) const {
+  if (options.divided == 0) return false;
+  const bool is_read =
+      std::visit([]<typename Asked>(const Asked&) { return kIsRead<Asked>; }, request);
+  const std::lock_guard lock(owning_);
+  return is_read && options.divided > divided_;
 }
 
 bool ShardHost::is_assigned() const {
@@ -365,17 +374,6 @@ Reply<Response> ShardHost::answer(const LocateRequest& request, const CallOption
   Partitions homes;
   for (const Locate& one : request.entities) homes.insert(one.home);
   if (const auto why = refusal(homes, options)) return refused(*why);
-  {
-    const std::lock_guard lock(owning_);
-    if (request.divided > divided_) {
-      std::uint64_t known = 0;
-      for (const index::PartitionId home : homes) {
-        const auto owner = owners_.find(home);
-        if (owner != owners_.end()) known = std::max(known, owner->second.epoch);
-      }
-      return refused({.epoch = known});
-    }
-  }
   KIN_TRY(Places places, directory_->locate(request.entities));
   return done(std::move(places));
 }

@@ -133,6 +133,8 @@ class ShardHost {
     std::optional<Partitions> all = {};
     const Partitions& of(const Partitions& named) const { return all ? *all : named; }
   };
+  // Whether the request is a read by a map with a later repartition than the shard knows.
+  bool is_behind(const Request& request, const CallOptions& options) const;
   // Nothing if the shard owns all of them, from epochs that are in the caller's map.
   std::optional<Refused> refusal(const Partitions& partitions, const CallOptions& options,
                                  Wider* wider = nullptr) const;
@@ -203,7 +205,7 @@ class ShardHost {
   index::Owners owners_;
   std::map<index::PartitionId, MoveRow> moves_;  // as they are stored; changed with `writing_` held
   RepartitionRow repartition_;                   // the same
-  std::uint64_t divided_ = 0;                    // the same; see LocateRequest
+  std::uint64_t divided_ = 0;                    // the same; see CallOptions::divided
 
   std::mutex writing_;  // held during writes and changes of owners; guards what follows
   struct LastWrite {

@@ -125,6 +125,39 @@ TEST(ShardHost, AnswersWhatItsStandingAllows) {
   }
 }
 
+// Its entities may be in other partitions than the caller thinks.
+TEST(ShardHost, RefusesReadsBeforeItHasComeToTheRepartitionOfTheCallersMap) {
+  const TemporaryFolder folder = std::move(*TemporaryFolder::create());
+  const auto open = [&] {
+    return std::move(*ShardHost::open(folder.path() / "shard", contract_options(), {.low = 7}));
+  };
+  auto host = open();
+  const index::PartitionId one{1};
+  AssignRequest assign{.owners = {{.partition = one, .epoch = 3, .owned = true}}, .divided = 5};
+  ASSERT_TRUE(host->serve(assign, {}).ok());
+  const auto is_refused = [&](const Request& request, std::uint64_t divided) {
+    const auto reply = host->serve(request, {.map_epoch = 9, .divided = divided});
+    KIN_CHECK(reply.ok(), "it is answered");
+    return std::holds_alternative<Refused>(*reply);
+  };
+  const DocId id = doc_id_of("test", "a");
+  const std::vector<Request> reads{GetRequest{.ids = {id}, .partitions = {one}},
+                                   LocateRequest{.entities = {{.id = id, .home = one}}},
+                                   HeadsRequest{.ids = {id}, .partitions = {one}}};
+  for (const Request& read : reads) {
+    EXPECT_FALSE(is_refused(read, 0)) << kind_of(read);
+    EXPECT_FALSE(is_refused(read, 5)) << kind_of(read);
+    EXPECT_TRUE(is_refused(read, 6)) << kind_of(read);
+  }
+  // A write that is refused is never applied, also if it arrives again.
+  EXPECT_FALSE(is_refused(ClaimRequest{.claims = {{.id = id, .home = one, .partition = one}}}, 6));
+  assign.divided = 6;
+  ASSERT_TRUE(host->serve(assign, {}).ok());
+  host = nullptr;
+  host = open();
+  for (const Request& read : reads) EXPECT_FALSE(is_refused(read, 6)) << kind_of(read);
+}
+
 INSTANTIATE_TEST_SUITE_P(InThisProcess, ShardClientContract, testing::Values(&make_local));
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "router/log_bytes.h"
 #include "router/log_reader.h"
 
@@ -13,6 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRoleName = "log.role";
 constexpr const char* kWorkName = "snapshot.tmp";
+constexpr FormatHead kHead{.name = "the part of a shard in its log"};
 constexpr std::uint8_t kVersion = 1;
 
 Error only_a_snapshot() {
@@ -41,14 +43,8 @@ std::string encode(const LogRole& role) {
 }
 
 Result<LogRole> decode_log_role(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the part of a shard in its log is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body) return damaged;
-  ByteReader in(*body);
-  const auto version = in.read<std::uint8_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the part of a shard in its log has a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   LogRole role{.term = in.read<std::uint64_t>()};
   role.writer = read_hash(in);
   role.next_term = in.read<std::uint64_t>();
@@ -58,7 +54,7 @@ Result<LogRole> decode_log_role(std::string_view bytes) {
   if ((flags & 1) != 0) role.clean = clean;
   role.restored = (flags & 2) != 0;
   const bool one_spelling = role.clean || clean == LogPosition{};
-  if (!in.ok() || !in.rest().empty() || flags > 3 || !one_spelling) return damaged;
+  if (!in.ok() || !in.rest().empty() || flags > 3 || !one_spelling) return kHead.damaged();
   return role;
 }
 

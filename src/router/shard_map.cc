@@ -3,21 +3,18 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KMAP";
+constexpr FormatHead kHead{.name = "the map of an index", .magic = "KMAP"};
 constexpr std::uint16_t kVersion = 4;
 constexpr std::uint16_t kWithoutDivisions = 3;  // written while there was no repartition
 constexpr std::uint16_t kWithoutTerms = 2;  // written while there are none: older routers read it
 constexpr std::uint16_t kWithoutIdentities = 1;             // and without settings
 constexpr std::uint64_t kHomeSeed = 0x6b696e2d686f6d65ULL;  // fixed for ever
-
-Error damaged() {
-  return {Code::kDataLoss, "the stored map of an index is damaged"};
-}
 
 void append_hash(std::string& out, const Hash128& hash) {
   append_le(out, hash.low);
@@ -102,8 +99,16 @@ std::optional<std::uint32_t> ShardMap::place_of(const Hash128& identity) const {
   return static_cast<std::uint32_t>(found - identities.begin());
 }
 
+std::uint64_t ShardMap::divided_at(std::uint32_t shard) const {
+  if (!dividing || dividing->members.empty()) return divided;
+  // All members are on one shard, and have the same epoch.
+  const auto member = static_cast<std::size_t>(*dividing->members.begin());
+  if (member >= partitions.size() || partitions[member].shard != shard) return divided;
+  return std::max(divided, partitions[member].epoch);
+}
+
 AssignRequest ShardMap::assignment_of(std::uint32_t shard) const {
-  AssignRequest request{.divided = divided};
+  AssignRequest request{.divided = divided_at(shard)};
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     request.owners.push_back({.partition = index::PartitionId{static_cast<std::uint32_t>(i)},
                               .epoch = partitions[i].epoch,
@@ -136,7 +141,7 @@ ShardMap taken_over(ShardMap map, std::uint32_t shard, std::string address, std:
 }
 
 std::string encode(const ShardMap& map) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   const bool divisions = has_divisions(map);
   const bool terms = !map.terms.empty();
   append_le(out, divisions ? kVersion : terms ? kWithoutDivisions : kWithoutTerms);
@@ -164,37 +169,34 @@ std::string encode(const ShardMap& map) {
 }
 
 Result<ShardMap> decode_shard_map(std::string_view bytes) {
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged();
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && (version < kWithoutIdentities || version > kVersion))
-    return Error{Code::kFailedPrecondition,
-                 "the map of an index has a version that this program does not read"};
+  KIN_TRY(auto fields,
+          read_format(kHead, {kVersion, kWithoutDivisions, kWithoutTerms, kWithoutIdentities}, bytes));
+  const std::uint16_t version = fields.version;
+  ByteReader& in = fields.in;
   ShardMap map{.index = read_sized(in), .epoch = in.read<std::uint64_t>()};
   const auto has_centroids = in.read<std::uint8_t>();
   const Hash128 hash = read_hash(in);
   if (has_centroids == 1) map.centroids = hash;
-  if (has_centroids > 1 || (has_centroids == 0 && hash != Hash128{})) return damaged();
+  if (has_centroids > 1 || (has_centroids == 0 && hash != Hash128{})) return kHead.damaged();
   // Counts are not trusted: reading stops at the end of the bytes.
   for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count)
     map.shards.push_back(read_sized(in));
   for (auto count = in.read<std::uint32_t>(); count > 0 && in.ok(); --count) {
     PartitionOwner owner{.shard = in.read<std::uint32_t>()};
     owner.epoch = in.read<std::uint64_t>();
-    if (owner.shard >= map.shards.size()) return damaged();
+    if (owner.shard >= map.shards.size()) return kHead.damaged();
     map.partitions.push_back(owner);
   }
-  if (version >= kWithoutTerms && !read_identities(in, map)) return damaged();
+  if (version >= kWithoutTerms && !read_identities(in, map)) return kHead.damaged();
   bool has_terms = version == kWithoutDivisions;
   if (version == kVersion) {
     const auto given = in.read<std::uint8_t>();
-    if (given > 1) return damaged();
+    if (given > 1) return kHead.damaged();
     has_terms = given == 1;
   }
-  if (has_terms && !read_terms(in, map)) return damaged();
-  if (version == kVersion && !read_divisions(in, map)) return damaged();
-  if (!in.ok() || !in.rest().empty() || map.partitions.empty()) return damaged();
+  if (has_terms && !read_terms(in, map)) return kHead.damaged();
+  if (version == kVersion && !read_divisions(in, map)) return kHead.damaged();
+  if (!in.ok() || !in.rest().empty() || map.partitions.empty()) return kHead.damaged();
   return map;
 }
 

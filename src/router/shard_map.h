@@ -64,6 +64,10 @@ struct ShardMap {
   }
   // The place of the shard with this identity; nothing if it is not in the map.
   std::optional<std::uint32_t> place_of(const Hash128& identity) const;
+  // The epoch from which on the shard knows the partitions of its entities as this map has them.
+  // While a repartition divides partitions of the shard, they change from the epoch of these on. 0:
+  // there was no repartition.
+  std::uint64_t divided_at(std::uint32_t shard) const;
   // The assignment to send to the shard.
   AssignRequest assignment_of(std::uint32_t shard) const;
 

@@ -97,6 +97,20 @@ TEST(ShardMap, AShardThatIsTakenOverHasANewAddressAndNewEpochs) {
   EXPECT_FALSE(made().place_of({.low = 5, .high = 7}));
 }
 
+TEST(ShardMap, SaysSinceWhenAShardHasThePartitionsOfItsEntities) {
+  ShardMap map = made();
+  EXPECT_EQ(map.divided_at(0), 0U);
+  map.divided = 290;
+  map.dividing = Dividing{.repartition = 8, .members = {PartitionId{1}}};
+  const std::uint32_t shard = map.shard_of(PartitionId{1});
+  map.partitions[1].epoch = 300;
+  EXPECT_EQ(map.divided_at(shard), 300U) << "they change from here on";
+  EXPECT_EQ(map.assignment_of(shard).divided, 300U);
+  EXPECT_EQ(map.divided_at(1 - shard), 290U) << "another shard's do not";
+  map.divided = 310;
+  EXPECT_EQ(map.divided_at(shard), 310U);
+}
+
 TEST(ShardMapFormat, BytesWithDivisionsStayAsTheyWere) {
   ShardMap map = made();
   map.terms = {0, 7};

@@ -6,21 +6,18 @@
 #include <charconv>
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/sized_text.h"
 #include "router/log_bytes.h"
 
 namespace kin::router {
 namespace {
 
-constexpr std::string_view kMagic = "KINSLOG1";
+constexpr FormatHead kHead{.name = "an object of a shipped log", .magic = "KINSLOG1"};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint8_t kPositionVersion = 1;
 // Names sort as their numbers do.
 constexpr std::size_t kDigits = 20;
-
-Error damaged() {
-  return {Code::kDataLoss, "an object of a shipped log is damaged"};
-}
 
 bool is_kind(LogObject::Kind kind) {
   return kind >= LogObject::Kind::kBegin && kind <= LogObject::Kind::kSeal;
@@ -41,7 +38,7 @@ std::optional<std::uint64_t> parse_number(std::string_view digits) {
 }  // namespace
 
 std::string encode(const LogObject& object) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, kVersion);
   append_le(out, static_cast<std::uint8_t>(object.kind));
   append_position(out, object.position);
@@ -62,16 +59,8 @@ std::string encode(const LogObject& object) {
 }
 
 Result<LogObject> decode_log_object(std::string_view bytes) {
-  const auto body = checked_body(bytes);
-  if (!body) return damaged();
-  ByteReader in(*body);
-  if (in.read_bytes(kMagic.size()) != kMagic) return damaged();
-  const auto version = in.read<std::uint32_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("an object of a shipped log has version {}, and this program reads "
-                             "version {} (use the program that wrote it)",
-                             version, kVersion)};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   LogObject object{.kind = static_cast<LogObject::Kind>(in.read<std::uint8_t>())};
   object.position = read_position(in);
   object.time = read_time(in);
@@ -87,11 +76,11 @@ Result<LogObject> decode_log_object(std::string_view bytes) {
     LogBatch batch{.store = static_cast<LogStore>(in.read<std::uint8_t>())};
     batch.time = read_time(in);
     batch.bytes = read_sized(in);
-    if (batch.store != LogStore::kTruth && batch.store != LogStore::kDirectory) return damaged();
+    if (batch.store != LogStore::kTruth && batch.store != LogStore::kDirectory) return kHead.damaged();
     object.batches.push_back(std::move(batch));
   }
   const bool one_spelling = has_base <= 1 && (object.base || base == LogPosition{});
-  if (!in.ok() || !in.rest().empty() || !is_kind(object.kind) || !one_spelling) return damaged();
+  if (!in.ok() || !in.rest().empty() || !is_kind(object.kind) || !one_spelling) return kHead.damaged();
   return object;
 }
 

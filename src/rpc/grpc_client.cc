@@ -227,6 +227,7 @@ Started<Response> GrpcClient::start(router::Request request, const CallOptions& 
   node.prepare(call->context, endless ? node.options.timeout : options.deadline - now);
   to_wire(Call{.index = index_,
                .map_epoch = options.map_epoch,
+               .divided = options.divided,
                .shard = options.shard,
                .most_behind = options.most_behind,
                .request = std::move(request)},

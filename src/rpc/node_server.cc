@@ -148,6 +148,7 @@ class Service final : public v1::Node::Service {
     if (options_.reach)
       reach = [&](const std::string& address) { return options_.reach(call.index, address); };
     const router::CallOptions how{.map_epoch = call.map_epoch,
+                                  .divided = call.divided,
                                   .shard = call.shard,
                                   .most_behind = call.most_behind,
                                   .on_behind = [&](auto time) { behind = time; },

@@ -30,9 +30,6 @@ void ask_directory(Shards& shards, const KnownPointer& known, const std::vector<
                    const Limits& limits, PlacesFound& found) {
   std::map<std::uint32_t, Asked> by_shard;
   for (const Item& item : all) items(by_shard[known->map.shard_of(item.home)]).push_back(item);
-  if constexpr (std::is_same_v<Asked, LocateRequest>) {
-    for (auto& [shard, request] : by_shard) request.divided = known->map.divided;
-  }
   std::vector<Ask<Asked>> asks;
   for (auto& [shard, request] : by_shard) asks.push_back({shard, std::move(request)});
   auto told = shards.ask(known, asks, limits);

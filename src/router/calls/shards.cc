@@ -166,6 +166,7 @@ CallOptions Shards::call_options(const KnownPointer& known, const KnownPointer& 
   // The request may name partitions of entities by places that are old in a newer map.
   const bool same_places = known->map.divided == at->map.divided;
   return {.map_epoch = same_places ? at->map.epoch : known->map.epoch,
+          .divided = known->map.divided_at(shard),
           .shard = at->map.identity_of(shard),
           .deadline = std::min(deadline, options_.clock->steady_now() + options_.attempt)};
 }

@@ -1,11 +1,13 @@
 #include "router/meta/row_format.h"
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/hash.h"
 
 namespace kin::router {
 namespace {
 
+constexpr FormatHead kHead{.name = "a row of the meta store"};
 constexpr std::uint8_t kVersion = 1;
 
 }  // namespace
@@ -20,16 +22,12 @@ std::string encode(const MetaRow& row) {
 }
 
 Result<MetaRow> decode_meta_row(std::string_view bytes) {
-  const auto body = checked_body(bytes);
-  if (!body || body->empty()) return Error{Code::kDataLoss, "a row of the meta store is damaged"};
-  if (static_cast<std::uint8_t>(body->front()) != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the meta store has a version that this program does not read"};
-  ByteReader in(body->substr(1));
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   MetaRow row{.revision = in.read<std::uint64_t>()};
   const auto kept = in.read<std::uint8_t>();
   if (!in.ok() || kept > 1 || (kept == 0 && !in.rest().empty()))
-    return Error{Code::kDataLoss, "a row of the meta store is damaged"};
+    return kHead.damaged();
   if (kept == 1) row.bytes = std::string(in.rest());
   return row;
 }

@@ -1,12 +1,14 @@
 #include "router/node/move_row.h"
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 #include "base/hash.h"
 #include "base/sized_text.h"
 
 namespace kin::router {
 namespace {
 
+constexpr FormatHead kHead{.name = "the state of a move"};
 constexpr std::uint8_t kVersion = 2;
 constexpr std::uint8_t kWithoutCounts = 1;
 
@@ -27,27 +29,21 @@ std::string encode(const MoveRow& row) {
 }
 
 Result<MoveRow> decode_move_row(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the stored state of a move is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || body->empty()) return damaged;
-  const auto version = static_cast<std::uint8_t>(body->front());
-  if (version != kVersion && version != kWithoutCounts)
-    return Error{Code::kFailedPrecondition,
-                 "the stored state of a move has a version that this program does not read"};
-  ByteReader in(body->substr(1));
+  KIN_TRY(auto fields, read_format(kHead, {kVersion, kWithoutCounts}, bytes));
+  ByteReader& in = fields.in;
   MoveRow row{.id = in.read<std::uint64_t>()};
   const auto state = in.read<std::uint8_t>();
   const auto copied = in.read<std::uint8_t>();
   const auto has_next = in.read<std::uint8_t>();
   std::string next = read_sized(in);
   row.progress.lsn = in.read<std::uint64_t>();
-  if (version == kVersion) {
+  if (fields.version == kVersion) {
     row.progress.entities = in.read<std::uint64_t>();
     row.progress.bytes = in.read<std::uint64_t>();
   }
   if (!in.ok() || !in.rest().empty() || state > static_cast<std::uint8_t>(MoveRow::State::kOver) ||
       copied > 1 || has_next > 1 || (has_next == 0 && !next.empty()))
-    return damaged;
+    return kHead.damaged();
   row.state = static_cast<MoveRow::State>(state);
   row.progress.copied = copied == 1;
   if (has_next == 1) row.progress.next = std::move(next);

@@ -1,10 +1,12 @@
 #include "router/node/repartition_row.h"
 
 #include "base/bytes.h"
+#include "base/format_head.h"
 
 namespace kin::router {
 namespace {
 
+constexpr FormatHead kHead{.name = "the state of a repartition"};
 constexpr std::uint8_t kVersion = 1;
 
 }  // namespace
@@ -27,13 +29,8 @@ std::string encode(const RepartitionRow& row) {
 }
 
 Result<RepartitionRow> decode_repartition_row(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the stored state of a repartition is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || body->empty()) return damaged;
-  if (static_cast<std::uint8_t>(body->front()) != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the stored state of a repartition has a version that this program does not read"};
-  ByteReader in(body->substr(1));
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   RepartitionRow row{.id = in.read<std::uint64_t>()};
   const auto state = in.read<std::uint8_t>();
   row.centroids.low = in.read<std::uint64_t>();
@@ -46,13 +43,13 @@ Result<RepartitionRow> decode_repartition_row(std::string_view bytes) {
   std::optional<std::uint32_t> last;
   while (in.ok() && !in.rest().empty()) {
     const auto member = in.read<std::uint32_t>();
-    if (!in.ok() || (last && member <= *last)) return damaged;
+    if (!in.ok() || (last && member <= *last)) return kHead.damaged();
     row.members.insert(index::PartitionId{member});
     last = member;
   }
   if (!in.ok() || state > static_cast<std::uint8_t>(RepartitionRow::State::kOver) ||
       has_after > 1 || (has_after == 0 && after != index::DocNumber{0}))
-    return damaged;
+    return kHead.damaged();
   row.state = static_cast<RepartitionRow::State>(state);
   if (has_after == 1) row.after = after;
   return row;

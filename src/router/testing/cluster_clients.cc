@@ -50,13 +50,13 @@ void ClusterClients::act(Router& router, Random& random) {
 ClusterClients::Reading ClusterClients::draw_reading(Random& random) const {
   Reading reading = current();
   if (options_.followers > 0 && random.below(2) == 0)
-    reading.staleness.most = std::chrono::milliseconds{random.below(3'000)};
+    reading.staleness.most = std::chrono::milliseconds{random.below(5'000)};
   return reading;
 }
 
 // The entity's text, and the weight of its only edge, say which write made them.
 std::vector<index::Mutation> ClusterClients::mutations_for(std::size_t key, KeyState state,
-                                                       Random& random) {
+                                                           Random& random) {
   index::PutEntity put;
   put.entity.id = key_id(key);
   put.entity.key = key_name(key);
@@ -122,13 +122,11 @@ void ClusterClients::saw(std::size_t key, Kind kind, KeyState state, const Readi
   const std::string age = behind ? fmt::format(", {} ms ago", behind->count()) : "";
   const std::string what = fmt::format("{}: {} {} {}{}", how, key_name(key), relation, state, age);
   simulation_.note(what);
-  history_.add(
-      key,
-      {.kind = kind,
-       .state = state,
-       .begun = reading.begun - behind.value_or(std::chrono::milliseconds{0}),
-       .ended = simulation_.now(),
-       .what = what});
+  history_.add(key, {.kind = kind,
+                     .state = state,
+                     .begun = reading.begun - behind.value_or(std::chrono::milliseconds{0}),
+                     .ended = simulation_.now(),
+                     .what = what});
 }
 
 void ClusterClients::violate(const std::string& what) {
@@ -149,8 +147,8 @@ void ClusterClients::get(Router& router, Reading reading) {
 
 void ClusterClients::search_key(Router& router, std::size_t key, Reading reading) {
   const index::TextLeg leg{.query = key_name(key)};
-  const auto found = router.search(
-      {.text = leg}, {.show = Show{.text = leg}, .staleness = &reading.staleness});
+  const auto found =
+      router.search({.text = leg}, {.show = Show{.text = leg}, .staleness = &reading.staleness});
   if (!found.ok()) return void(++report_.failed);
   const auto& hits = found->found.hits;
   if (hits.size() > 1) return violate("a search finds an entity twice");
@@ -195,9 +193,9 @@ void ClusterClients::read_edge(Router& router, std::size_t key, index::Direction
                                Reading reading) {
   const bool out = direction == index::Direction::kOut;
   const DocId from = key_id(out ? key : (key + 1) % options_.keys);
-  const auto found = router.traverse(
-      {.from = {from}, .direction = direction, .missing = index::Missing::kVisit},
-      &reading.staleness);
+  const auto found =
+      router.traverse({.from = {from}, .direction = direction, .missing = index::Missing::kVisit},
+                      &reading.staleness);
   if (!found.ok()) return void(++report_.failed);
   KeyState state = 0;
   int edges = 0;

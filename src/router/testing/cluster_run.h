@@ -12,17 +12,17 @@
 
 namespace kin::router {
 
-// One crash at a moment of a move or a take-over. Moments are the calls of movers and of targets that
-// read from the source, or of a follower that takes over, counted from 1.
+// One crash at a moment of a move or a take-over. Moments are the calls of movers and of targets
+// that read from the source, or of a follower that takes over, counted from 1.
 struct MoveCrash {
   enum class Kind : std::uint8_t {
     // The router of the mover, the target that reads from the source, or the follower stops before
     // it sends.
     kRouterBefore,
-    kRouterAfter,   // after it has sent, before there is a reply
-    kPeerBefore,    // the shard or the meta store loses power before the call arrives
-    kPeerAtWrite,   // the shard loses power before the `write`-th change of its disk
-    kPeerAfter,     // when it has served the call, before the reply is sent
+    kRouterAfter,  // after it has sent, before there is a reply
+    kPeerBefore,   // the shard or the meta store loses power before the call arrives
+    kPeerAtWrite,  // the shard loses power before the `write`-th change of its disk
+    kPeerAfter,    // when it has served the call, before the reply is sent
   };
   std::size_t moment = 0;  // 0: nothing crashes
   Kind kind = Kind::kRouterBefore;
@@ -41,13 +41,13 @@ struct RunOptions {
   std::size_t clients = 4;
   std::size_t operations = 20;  // of each client
   std::size_t keys = 5;
-  // Each shard has so many followers. `nodes` are the first owners; their logs are in an object store
-  // that is unreliable, too, and replies wait until they are durable.
+  // Each shard has so many followers. `nodes` are the first owners; their logs are in an object
+  // store that is unreliable, too, and replies wait until they are durable.
   std::size_t followers = 0;
-  bool moves = false;  // partitions move from shard to shard, and moves are aborted
-  bool relays = false;  // nodes do not reach each other: copies go through routers
+  bool moves = false;    // partitions move from shard to shard, and moves are aborted
+  bool relays = false;   // nodes do not reach each other: copies go through routers
   bool divides = false;  // partitions are split, merged and retrained, too
-  bool joins = false;  // a further shard joins the map, and partitions move there, too
+  bool joins = false;    // a further shard joins the map, and partitions move there, too
   // Everybody writes and reads one key, whose partition moves all the time. Messages get lost, and
   // nothing else breaks.
   bool contended = false;

@@ -51,7 +51,9 @@ TEST(ClusterRun, NothingIsLostAndNothingReturnsWhilePartitionsMove) {
   RecordProperty("failed_pulls", static_cast<int>(failed_pulls));
   EXPECT_GE(moved, count);
   EXPECT_GT(pulls, count) << "of copies, by targets";
-  if (count >= 100) EXPECT_GT(failed_pulls, 0U) << "half way";
+  if (count >= 100) {
+    EXPECT_GT(failed_pulls, 0U) << "half way";
+  }
 }
 
 TEST(ClusterRun, NothingIsLostWhileAShardJoins) {
@@ -89,7 +91,8 @@ TEST(ClusterRun, NothingIsLostWhilePartitionsAreDividedAndMove) {
   EXPECT_GT(divided, count / 2);
 }
 
-// What is contended finds writes that are applied twice: one that was seen, overwritten, and is back.
+// What is contended finds writes that are applied twice: one that was seen, overwritten, and is
+// back.
 RunOptions contended(std::uint64_t seed, Sabotage sabotage = Sabotage::kNone) {
   return {.seed = seed,
           .routers = 3,
@@ -125,8 +128,12 @@ class CrashInMove : public testing::Test {
  protected:
   // False if there is no such crash.
   bool crash(const MoveCrash& how) {
-    const RunOptions options{
-        .clients = 3, .operations = 12, .keys = 3, .relays = relays_, .divides = divides_, .crash = how};
+    const RunOptions options{.clients = 3,
+                             .operations = 12,
+                             .keys = 3,
+                             .relays = relays_,
+                             .divides = divides_,
+                             .crash = how};
     const RunReport report = run_cluster(options);
     if (report.violation) {
       std::string text = fmt::format("moment {}, kind {}, write {}: {}\n", how.moment,
@@ -251,8 +258,7 @@ using SabotagedMoves = testing::TestWithParam<Sabotage>;
 void expect_found_in_moves(Sabotage mistake, std::uint64_t most) {
   for (std::uint64_t seed = 1; seed <= most; ++seed) {
     const RunReport report = run_cluster({.seed = seed, .moves = true, .sabotage = mistake});
-    if (report.violation)
-      return testing::Test::RecordProperty("seeds", static_cast<int>(seed));
+    if (report.violation) return testing::Test::RecordProperty("seeds", static_cast<int>(seed));
   }
   FAIL() << "no seed up to " << most << " shows it";
 }

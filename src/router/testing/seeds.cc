@@ -43,9 +43,9 @@ std::string tell(const RunOptions& options, const RunReport& report) {
 RunOptions everything(std::uint64_t seed, Sabotage sabotage) {
   return {.seed = seed,
           .nodes = seed % 5 == 0 ? 3U : 2U,
-          .followers = 1 + seed % 2,
+          .followers = 1 + seed / 8 % 2,
           .moves = seed % 4 != 3,
-          .divides = seed % 3 == 0,
+          .divides = seed % 2 == 0 || seed % 8 == 5,
           .joins = seed % 4 == 1,
           .sabotage = sabotage};
 }

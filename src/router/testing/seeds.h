@@ -24,7 +24,7 @@ std::uint64_t seeds(std::uint64_t otherwise);
 std::string tell(const RunOptions& options, const RunReport& report);
 
 // Runs with everything: followers and take-overs, an unreliable object store, two routers and, in
-// most seeds, moves, aborts and shards that join; in one of three, repartitions.
+// most seeds, moves, aborts and shards that join; in five of eight, repartitions.
 RunOptions everything(std::uint64_t seed, Sabotage sabotage = Sabotage::kNone);
 
 // The first seed from 1 on with a violation; 0 if there is none up to `most`.

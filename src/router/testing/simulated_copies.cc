@@ -82,6 +82,24 @@ void SimulatedCopies::break_one(Random& random) {
   }
 }
 
+void SimulatedCopies::break_beside(const std::string& name, Random& random) {
+  const std::size_t copies = options_.followers + 1;
+  const auto at = static_cast<std::size_t>(
+      std::ranges::find(replicas_, name, [](const auto* one) { return one->name(); }) -
+      replicas_.begin());
+  if (at == replicas_.size()) return;
+  SimulatedReplica& other =
+      *replicas_[at / copies * copies + (at + 1 + random.below(options_.followers)) % copies];
+  const milliseconds lag{1'000 + random.below(3'000)};
+  const milliseconds pause{random.below(1'000)};
+  simulation_.note(other.name() + " does not reach the object store");
+  other.cut_off_objects(lag);
+  simulation_.after(random.below(4) * lag / 4, [this, one = replicas_[at], pause] {
+    simulation_.note(one->name() + " is paused");
+    one->pause(pause);
+  });
+}
+
 void SimulatedCopies::lose_first_owner() {
   simulation_.clock().sleep_for(milliseconds{500});
   if (options_.owns_again) {

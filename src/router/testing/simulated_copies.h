@@ -39,6 +39,8 @@ class SimulatedCopies {
   std::string owner_of_last() const;
   // Pauses one, stops it in order, or cuts it off from something.
   void break_one(Random& random);
+  // Pauses the copy of this name, and lets another one of its shard lag behind meanwhile.
+  void break_beside(const std::string& name, Random& random);
   // See RunOptions::crash.
   void lose_first_owner();
   void stop();

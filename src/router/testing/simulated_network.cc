@@ -22,6 +22,7 @@ void SimulatedNetwork::stop_process(Process process) {
 bool SimulatedNetwork::is_cut(Process from, Process to) const {
   const std::string& one = machines_.at(from);
   const std::string& other = machines_.at(to);
+  if (isolated_.contains(one) || isolated_.contains(other)) return true;
   // Messages that a process sent before it stopped still arrive.
   return !is_up(to) || cuts_.contains({one, other}) || cuts_.contains({other, one});
 }

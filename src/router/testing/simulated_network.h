@@ -42,15 +42,20 @@ class SimulatedNetwork {
 
   // Machines by name: nothing passes between two that are cut off, in either direction.
   void cut_off(const std::string& one, const std::string& other) { cuts_.emplace(one, other); }
-  void heal() { cuts_.clear(); }
+  // Nothing passes to this machine, nor from it.
+  void isolate(const std::string& machine) { isolated_.insert(machine); }
+  void heal() {
+    cuts_.clear();
+    isolated_.clear();
+  }
 
   using Deliver = std::function<void()>;
   // Calls `deliver` when the message arrives: never, once or twice.
   void send(Process from, Process to, const std::string& what, const Deliver& deliver);
 
   // A call of a task. Functions that wait for the first reply, or for the deadline; the second one
-  // until a given time at most, and says whether the first one would still wait. The third one tells
-  // when the reply arrived.
+  // until a given time at most, and says whether the first one would still wait. The third one
+  // tells when the reply arrived.
   template <typename T>
   struct Call {
     std::function<Result<T>()> wait;
@@ -72,6 +77,7 @@ class SimulatedNetwork {
   std::map<Process, std::string> machines_;
   std::set<Process> up_;
   std::set<std::pair<std::string, std::string>> cuts_;
+  std::set<std::string> isolated_;
   std::map<Process, std::vector<std::function<void(const Error&)>>> under_way_;
 };
 
@@ -98,8 +104,9 @@ SimulatedNetwork::Call<T> SimulatedNetwork::call(
     begin([this, from, take](Result<T> reply) {
       if (is_up(from)) take(std::move(reply));
     });
-    simulation_.after(std::max(std::chrono::nanoseconds{0}, deadline - simulation_.now()),
-                      [take] { take(Error{Code::kUnavailable, "no answer in time"}); });
+    simulation_.after(std::max(std::chrono::nanoseconds{0}, deadline - simulation_.now()), [take] {
+      take(Error{Code::kUnavailable, "no answer in time"});
+    });
   }
   const auto wait = [this, state]() -> Result<T> {
     if (!state->reply) {

@@ -271,6 +271,7 @@ Started<Response> SimulatedClient::start(Request request, const CallOptions& opt
       // is late is served all the same.
       node.receive(*message,
                    {.map_epoch = options.map_epoch,
+                    .divided = options.divided,
                     .shard = options.shard,
                     .most_behind = options.most_behind,
                     .on_behind = [behind](std::chrono::milliseconds time) { *behind = time; },

@@ -34,7 +34,7 @@ enum class Sabotage : std::uint8_t {
   // Mistakes of repartitions.
   kDropsClaims,    // the directory is not told where entities are
   kServesOldMaps,  // shards do not look how old the map of a caller is
-  kLocatesAnyhow,  // copies say where entities are, however old their directory is
+  kReadsAnyhow,    // copies answer reads, also where they are behind the last repartition
   // Mistakes of moves. From kDropsTombstones on, digests are not compared either: they would find
   // these.
   kNoFence,            // the source is not told to refuse requests

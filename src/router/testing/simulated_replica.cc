@@ -443,12 +443,10 @@ void SimulatedReplica::serve(LifePointer life, const Request& request, const Cal
   if (life->dead) return;
   if (outage != nullptr) outage->begin_stretch(*life->disk);
   const auto* pulls = std::get_if<PullRequest>(&request);
-  const bool anyhow = std::holds_alternative<LocateRequest>(request) &&
-                      faults_.sabotage == Sabotage::kLocatesAnyhow;
-  Request any_directory;
-  if (anyhow) any_directory = LocateRequest{.entities = std::get<LocateRequest>(request).entities};
-  auto served = pulls == nullptr ? life->host->serve(anyhow ? any_directory : request, options)
-                                 : pull(life, *pulls, options, outage);
+  CallOptions how = options;
+  if (faults_.sabotage == Sabotage::kReadsAnyhow) how.divided = 0;
+  auto served =
+      pulls == nullptr ? life->host->serve(request, how) : pull(life, *pulls, how, outage);
   if (loses_power(*life, outage, true) || life->dead) return;
   answer(*life, request, std::move(served), reply);
 }
@@ -465,7 +463,8 @@ Reply<Response> SimulatedReplica::pull(const LifePointer& life, const PullReques
                               if (outage != nullptr) outage->begin_stretch(*life->disk);
                               return true;
                             },
-                        .got_page = [&](const CopyRequest&, index::ExportPage&) { ++pages; }};
+                        .got_page = [&](const CopyRequest&, index::ExportPage&) { ++pages; },
+                        .sabotage = faults_.sabotage};
   if (calls_.reach) options.reach = watched_calls(calls_.reach(life->process), watch);
   auto reply = life->host->serve(request, options);
   if (calls_.pulled) calls_.pulled(reply.ok(), pages);

@@ -118,7 +118,7 @@ std::string name_of_mistake(const testing::TestParamInfo<Sabotage>& mistake) {
     case Sabotage::kIgnoresSnapshots: return "SnapshotsOfTheLastTermAreIgnored";
     case Sabotage::kTrimsLogEarly: return "TheLogIsTrimmedEarly";
     case Sabotage::kHidesAge: return "FollowersHideTheirAge";
-    case Sabotage::kLocatesAnyhow: return "OldDirectoriesAreAsked";
+    case Sabotage::kReadsAnyhow: return "CopiesBehindARepartitionAreRead";
     default: return "OfAnotherKind";
   }
 }
@@ -151,7 +151,7 @@ TEST_P(RarelySeenMistakes, DISABLED_AreFoundOut) {
 
 INSTANTIATE_TEST_SUITE_P(Mistakes, RarelySeenMistakes,
                          testing::Values(Sabotage::kServesAfterLease, Sabotage::kStopsLogEarly,
-                                         Sabotage::kLocatesAnyhow),
+                                         Sabotage::kReadsAnyhow),
                          name_of_mistake);
 
 }  // namespace

@@ -59,6 +59,7 @@ Error Reader::failure() const {
 void to_wire(const Call& call, v1::CallRequest& message) {
   message.set_index(call.index);
   message.set_map_epoch(call.map_epoch);
+  message.set_divided(call.divided);
   message.set_shard(to_bytes(call.shard));
   if (call.most_behind)
     message.set_most_behind_millis(static_cast<std::uint64_t>(call.most_behind->count()));
@@ -66,7 +67,9 @@ void to_wire(const Call& call, v1::CallRequest& message) {
 }
 
 Result<Call> from_wire(const v1::CallRequest& message) {
-  Call call{.index = message.index(), .map_epoch = message.map_epoch()};
+  Call call{.index = message.index(),
+            .map_epoch = message.map_epoch(),
+            .divided = message.divided()};
   if (!from_bytes(message.shard(), call.shard))
     return Error{Code::kInvalidArgument, "the field \"shard\" of a call is not an identity"};
   // Nobody asks for a state that is a year old; a greater number may not fit.

@@ -23,6 +23,7 @@ namespace kin::rpc {
 struct Call {
   std::string index = {};
   std::uint64_t map_epoch = 0;
+  std::uint64_t divided = 0;  // router::CallOptions::divided
   Hash128 shard = {};  // router::CallOptions::shard
   std::optional<std::chrono::milliseconds> most_behind = {};  // and CallOptions::most_behind
   router::Request request = {};

@@ -54,6 +54,7 @@ TEST(Convert, EveryRequestArrivesAsItWasSent) {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
       const Call call{.index = "papers",
                       .map_epoch = seed,
+                      .divided = 2 * seed,
                       .shard = {.low = seed, .high = kind},
                       .most_behind = seed % 2 == 0 ? std::optional(std::chrono::milliseconds{seed})
                                                    : std::nullopt,
@@ -64,6 +65,7 @@ TEST(Convert, EveryRequestArrivesAsItWasSent) {
       ASSERT_TRUE(arrived.ok()) << arrived.error().message;
       EXPECT_EQ(arrived->index, "papers");
       EXPECT_EQ(arrived->map_epoch, seed);
+      EXPECT_EQ(arrived->divided, 2 * seed);
       EXPECT_EQ(arrived->shard, call.shard);
       EXPECT_EQ(arrived->most_behind, call.most_behind);
       ASSERT_EQ(printed(arrived->request, v1::Request()), printed(call.request, v1::Request()));

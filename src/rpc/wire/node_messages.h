@@ -16,7 +16,7 @@ KIN_EMPTY_MESSAGE(router::Assigned, Assigned)
 KIN_MESSAGE(router::Claim, Claim, id, home, partition)
 KIN_MESSAGE(router::ClaimRequest, ClaimRequest, claims)
 KIN_MESSAGE(router::Locate, Locate, id, home)
-KIN_MESSAGE(router::LocateRequest, LocateRequest, entities, divided)
+KIN_MESSAGE(router::LocateRequest, LocateRequest, entities)
 KIN_MESSAGE(router::Places, Places, partitions)
 
 KIN_MESSAGE(index::Want, Want, vectors, summaries, as_of)

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/disk.h"
 #include "base/file.h"
+#include "base/format_head.h"
 #include "base/hash.h"
 
 namespace kin::server {
@@ -12,14 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "KCOP";
+constexpr FormatHead kHead{.name = "the state of a copy of a shard", .magic = "KCOP"};
 constexpr std::uint16_t kVersion = 1;
 constexpr const char* kStateName = "copy.state";
 
 }  // namespace
 
 std::string encode(const CopyState& state) {
-  std::string out(kMagic);
+  std::string out(kHead.magic);
   append_le(out, kVersion);
   append_le(out, static_cast<std::uint8_t>(state.role));
   append_le(out, state.holder);
@@ -32,25 +33,19 @@ std::string encode(const CopyState& state) {
 }
 
 Result<CopyState> decode_copy_state(std::string_view bytes) {
-  const Error damaged{Code::kDataLoss, "the state of a copy of a shard is damaged"};
-  const auto body = checked_body(bytes);
-  if (!body || !body->starts_with(kMagic)) return damaged;
-  ByteReader in(body->substr(kMagic.size()));
-  const auto version = in.read<std::uint16_t>();
-  if (in.ok() && version != kVersion)
-    return Error{Code::kFailedPrecondition,
-                 "the state of a copy of a shard has a version that this program does not read"};
+  KIN_TRY(auto fields, read_format(kHead, {kVersion}, bytes));
+  ByteReader& in = fields.in;
   const auto role = in.read<std::uint8_t>();
   CopyState state{.holder = in.read<std::uint64_t>()};
   const auto flags = in.read<std::uint8_t>();
   router::LogPosition clean{.term = in.read<std::uint64_t>()};
   clean.number = in.read<std::uint64_t>();
-  if (!in.ok() || !in.rest().empty() || role < 1 || role > 4 || flags > 3) return damaged;
+  if (!in.ok() || !in.rest().empty() || role < 1 || role > 4 || flags > 3) return kHead.damaged();
   state.role = static_cast<CopyState::Role>(role);
   state.made_here = (flags & 1) != 0;
   if ((flags & 2) != 0) state.clean = clean;
   const bool one_spelling = state.clean || clean == router::LogPosition{};
-  if (!one_spelling) return damaged;
+  if (!one_spelling) return kHead.damaged();
   return state;
 }
 
