@@ -137,11 +137,13 @@ class Planner {
 
   Status open() {
     if (options_.threads <= 0) options_.threads = available_cores();
+    needs_.threads = options_.threads;
     KIN_RETURN_IF_ERROR(validate(options_));
     KIN_TRY(LockedFolder folder, LockedFolder::create(work_parent()));
     folder_.emplace(std::move(folder));
     KIN_TRY(std::vector<data::Input> inputs,
             data::find_inputs(job_.inputs, folder_->path(), nullptr, options_.remote));
+    needs_.pages = hold_pages(inputs);
     from_ = inputs.front().type;
     to_ = from_;
     if (!job_.output.empty() && job_.output != "-" && !writes_folder(job_)) {

@@ -9,6 +9,7 @@
 #include "dedup/output/tally.h"
 #include "dedup/outputs.h"
 #include "dedup/scan/columns.h"
+#include "dedup/scan/long_records.h"
 #include "dedup/stages/decide_stage.h"
 #include "dedup/stages/run_state.h"
 #include "dedup/stages/scan_stage.h"
@@ -24,6 +25,7 @@ Status open_inputs(RunState& run) {
           RunInputs::find(run.job.inputs, run.options, run.folder->path(), run.report.notes));
   run.inputs.emplace(std::move(inputs));
   KIN_RETURN_IF_ERROR(check_outputs_against(run.job, run.inputs->files()));
+  run.needs.pages = hold_pages(run.inputs->files());
   run.run_hash = inputs_hash(run.inputs->files()) ^ options_hash(run.options);
   if (run.options.append) {
     KIN_TRY(run.known, KnownRecords::open(run.options));
@@ -61,6 +63,7 @@ Status open(RunState& run) {
   if (options.threads <= 0) options.threads = available_cores();
   // Each thread needs some memory of its own; the result does not depend on their
   // number.
+  run.needs.threads = options.threads;
   options.threads = threads_for_memory(options.threads, options.max_memory);
   KIN_RETURN_IF_ERROR(validate(options));
   if (options.dry_run && !options.append) options.signature_store.reset();  // stores nothing
@@ -97,7 +100,7 @@ Status cut(RunState& run) {
                      .folder = run.folder->path(),
                      .spill_memory = run.budget().spills,
                      .stage_memory = run.budget().stage,
-                     .text_room = scan_room(run.own_memory(), run.options.threads),
+                     .text_room = run.text_room(),
                      .work = &run.progress.work,
                      .enter = [&](const char* stage) { return run.times.enter(stage); },
                      .check_rows = [&](std::uint64_t rows) { return run.check_rows(rows); },

@@ -59,13 +59,6 @@ std::string main_codec(const Footer& footer) {
   return most == Codec::kLzo ? "snappy" : codec_name(most);
 }
 
-// The unpacked bytes of all columns.
-std::uint64_t bytes_of(const GroupPlace& group) {
-  std::uint64_t bytes = 0;
-  for (const ChunkPlace& chunk : group.chunks) bytes += chunk.unpacked_bytes;
-  return bytes;
-}
-
 // The memory of one thread of DuckDB: pages, and vectors of rows.
 std::uint64_t duckdb_thread_bytes(const ParquetFile& file) {
   std::uint64_t largest_page = 0;
@@ -205,6 +198,12 @@ std::optional<std::string> list_expression(DuckDbSession& duckdb, const ParquetF
 Error wrong_row_number(const std::string& shown_as) {
   return Error{Code::kInternal,
                fmt::format("{}: DuckDB numbers a row beyond the file's end", shown_as)};
+}
+
+std::uint64_t bytes_of(const GroupPlace& group) {
+  std::uint64_t bytes = 0;
+  for (const ChunkPlace& chunk : group.chunks) bytes += chunk.unpacked_bytes;
+  return bytes;
 }
 
 std::uint64_t longest_average_row(const ParquetFile& file) {

@@ -38,6 +38,8 @@ struct ParquetFile {
   std::shared_ptr<const Footer> footer;
 };
 
+// The unpacked bytes of all columns of a row group.
+std::uint64_t bytes_of(const GroupPlace& group);
 // The average bytes of a row of the row group whose rows are the longest.
 std::uint64_t longest_average_row(const ParquetFile& file);
 // How long a row may be: twice that, or all of a row group with a few rows, of which one may have

@@ -31,37 +31,39 @@ struct Piece {
   std::uint64_t bytes = 0;  // unpacked
 };
 
-void add_groups(std::vector<Piece>& pieces, std::span<const ParquetFile> files, std::size_t number,
+void add_groups(std::vector<Piece>& pieces, const ParquetFile& file, std::size_t number,
                 std::uint64_t piece_bytes) {
-  const ParquetFile& file = files[number];
-  const std::uint64_t row_bytes = file.unpacked_bytes / std::max<std::uint64_t>(file.rows, 1);
   Piece piece{number, 1, 0, 0, 0};
-  for (const std::uint64_t end : file.group_ends) {
-    piece.end = end;
-    piece.bytes = (piece.end - piece.begin) * row_bytes;
-    if (piece.bytes < piece_bytes && end != file.rows) continue;
-    pieces.push_back(piece);
-    piece.begin = end;
+  for (const GroupPlace& group : file.footer->groups) {
+    const std::uint64_t bytes = bytes_of(group);
+    if (piece.end > piece.begin && piece.bytes + bytes > piece_bytes) {
+      pieces.push_back(piece);
+      piece = {number, 1, piece.end, piece.end, 0};
+    }
+    piece.end += group.rows;
+    piece.bytes += bytes;
   }
+  pieces.push_back(piece);
 }
 
-// Large files are cut between row groups, small ones are combined: a piece is large enough for a
-// query of its own, and has at most one small row group.
+// Large files are cut between row groups, small ones are combined. A piece has at most
+// `piece_bytes`, or it is a single row group.
 std::vector<Piece> cut(std::span<const ParquetFile> files, std::uint64_t piece_bytes) {
   std::vector<Piece> pieces;
   bool open = false;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i].unpacked_bytes >= piece_bytes) {
-      add_groups(pieces, files, i, piece_bytes);
+    const std::uint64_t bytes = files[i].unpacked_bytes;
+    if (bytes > piece_bytes) {
+      add_groups(pieces, files[i], i, piece_bytes);
       open = false;
       continue;
     }
-    if (!open) pieces.push_back({i, 0, 0, 0, 0});
+    if (!open || pieces.back().bytes + bytes > piece_bytes) pieces.push_back({i, 0, 0, 0, 0});
     Piece& piece = pieces.back();
     ++piece.files;
     piece.end = piece.files == 1 ? files[i].rows : 0;
-    piece.bytes += files[i].unpacked_bytes;
-    open = piece.bytes < piece_bytes;
+    piece.bytes += bytes;
+    open = true;
   }
   return pieces;
 }
@@ -275,22 +277,23 @@ Result<WriteReport> convert(LazyDuckDb& duckdb, std::span<ParquetFile> files,
   return convert_rows(*session, files, request);
 }
 
+// The bytes of long rows that DuckDB gets at a time.
+constexpr std::uint64_t kLongRowsAtOnce = 8 << 20;
+
 // Rows per row group for a file whose rows are so long that DuckDB, which reads 2,048 rows of a row
 // group at a time, would hold too many bytes. Nothing for other files.
 std::optional<std::uint64_t> rows_at_a_time(const ParquetFile& file) {
   constexpr std::uint64_t kVector = 2048;
-  constexpr std::uint64_t kVectorBytes = 8 << 20;
   const std::uint64_t row_bytes = longest_average_row(file);
-  if (row_bytes * kVector <= 2 * kVectorBytes) return {};
-  return std::max<std::uint64_t>(kVectorBytes / row_bytes, 1);
+  if (row_bytes * kVector <= 2 * kLongRowsAtOnce) return {};
+  return std::max<std::uint64_t>(kLongRowsAtOnce / row_bytes, 1);
 }
 
-// The memory of a thread of DuckDB that converts long rows: a row group as it is read, as vectors
-// and as text.
+// The memory of a thread of DuckDB that converts long rows: those of a query as they are read, as
+// vectors and as text.
 std::uint64_t long_rows_bytes(const ParquetFile& file) {
-  constexpr std::uint64_t kGroupBytes = 8 << 20;
   constexpr std::uint64_t kCopies = 5;
-  return kCopies * std::max(kGroupBytes, longest_likely_row(file));
+  return kCopies * std::max(kLongRowsAtOnce, longest_likely_row(file));
 }
 
 std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
@@ -299,7 +302,8 @@ std::uint64_t least_duckdb_memory(const ParquetFile& file, bool long_rows) {
 }
 
 // Each file is first rewritten with its edits, and in small row groups if its rows are long; DuckDB
-// converts the result.
+// converts the result. Small row groups alone do not bound its memory: a filter joins vectors of
+// less than 64 rows to larger ones, of all rows of a query. So a query has few of such groups.
 Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile> files,
                                       const ParquetWriteRequest& request) {
   KIN_TRY(const TemporaryFolder folder, TemporaryFolder::create(request.options.temporary_folder));
@@ -309,6 +313,7 @@ Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile>
   how.written = {};
   std::vector<ParquetFile> edited;
   std::uint64_t rows = 0;
+  std::uint64_t piece_bytes = request.piece_bytes;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const fs::path path = folder.path() / fmt::format("{}.parquet", i);
     how.format.row_group_rows = rows_at_a_time(files[i]);
@@ -318,8 +323,10 @@ Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile>
     Input input{path, {Format::kParquet, Compression::kNone}, 0, files[i].shown_as};
     KIN_TRY(ParquetFile file, read_parquet_footer(input, request.options.temporary_folder));
     file.first_row = rows;
-    if (how.format.row_group_rows)
+    if (how.format.row_group_rows) {
       file.thread_bytes = std::max(file.thread_bytes, long_rows_bytes(files[i]));
+      piece_bytes = std::min(piece_bytes, kLongRowsAtOnce);
+    }
     rows += file.rows;
     edited.push_back(std::move(file));
   }
@@ -328,7 +335,7 @@ Result<WriteReport> convert_rewritten(LazyDuckDb& duckdb, std::span<ParquetFile>
   const SkipLog nothing;
   return convert(duckdb, edited,
                  {RecordSet(rows, true), nothing, request.path, request.output, request.type, how,
-                  request.options, request.piece_bytes});
+                  request.options, piece_bytes});
 }
 
 }  // namespace

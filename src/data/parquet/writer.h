@@ -19,7 +19,7 @@ struct ParquetWriteRequest {
   FileType type;
   const WriteOptions& how;
   const DatasetOptions& options;
-  // Approximate unpacked size of one part of the output.
+  // The largest unpacked size of one part of the output, unless a single row group is larger.
   std::uint64_t piece_bytes = std::uint64_t{64} << 20;
 };
 

@@ -66,7 +66,7 @@ Result<References> read_references(const DedupOptions& options, const std::files
   data::DatasetOptions dataset_options;
   dataset_options.temporary_folder = folder;
   dataset_options.memory_bytes = budget.reader;
-  dataset_options.longest_record = scan_room(own, 1) / kRecordCopies;
+  dataset_options.longest_record = scan_room(options, {}, own, 1) / kRecordCopies;
   KIN_TRY(const auto dataset, data::Dataset::open(std::move(inputs), dataset_options));
   data::ScanOptions scan;
   scan.columns = options.fields;

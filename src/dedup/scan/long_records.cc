@@ -40,6 +40,11 @@ Result<std::uint64_t> heaviest_text(const data::Input& input, const DedupOptions
 
 }  // namespace
 
+bool hold_pages(std::span<const data::Input> inputs) {
+  return std::ranges::any_of(
+      inputs, [](const data::Input& input) { return input.type.format == data::Format::kParquet; });
+}
+
 Status measure_records(std::span<const data::Input> inputs, const DedupOptions& options,
                        const std::filesystem::path& folder, MemoryNeeds& needs) {
   const std::uint64_t room = options.max_memory - std::min(options.max_memory, kFixedBytes);

@@ -11,6 +11,9 @@
 
 namespace kin::dedup {
 
+// Whether the reader of these inputs holds pages (MemoryNeeds::pages).
+bool hold_pages(std::span<const data::Input> inputs);
+
 // Reads all inputs, and adds the number of their records, the longest record and the heaviest text
 // to `needs`. If --max-memory has no room for the longest record of an input, or for a page of
 // Parquet, all of it counts as text. Stays within --max-memory.

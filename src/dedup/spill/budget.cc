@@ -36,6 +36,17 @@ std::uint64_t text_room(std::uint64_t own, std::uint64_t tables) {
 // Records up to this length fit into the working memory of a thread.
 constexpr std::uint64_t kUsualRecord = 2 << 20;
 
+// The memory of keys and signatures while records are read. A run that only cuts texts has no
+// signatures; with Parquet, their share is left to pages, which are held beside the texts.
+bool has_signatures(const DedupOptions& options, const MemoryNeeds& needs) {
+  return removes_records(options) || needs.pages;
+}
+std::uint64_t scan_tables(const DedupOptions& options, const MemoryNeeds& needs,
+                          std::uint64_t own) {
+  const Budget budget(own);
+  return budget.spills + (has_signatures(options, needs) ? budget.signatures : 0);
+}
+
 // Whether `own` bytes are enough.
 bool is_enough(std::uint64_t own, const DedupOptions& options, const MemoryNeeds& needs) {
   own = left_of(own, needs.references);
@@ -45,10 +56,11 @@ bool is_enough(std::uint64_t own, const DedupOptions& options, const MemoryNeeds
                                           kRecordCopies * needs.longest_record});
   // As many threads as fit into the memory, counted with a fraction, so that more memory is never
   // worse.
-  const std::uint64_t threads =
+  std::uint64_t threads =
       left_of(own, kSharedByThreads) / (kEachThread / kThreadBytes) + kThreadBytes;
-  const Budget budget(own);
-  const std::uint64_t held = kProgramBytes + budget.spills + budget.signatures + threads;
+  if (needs.threads > 0 && !has_signatures(options, needs))
+    threads = std::min(threads, static_cast<std::uint64_t>(needs.threads) * kThreadBytes);
+  const std::uint64_t held = kProgramBytes + scan_tables(options, needs, own) + threads;
   if (left_of(own, held) < scanned) return false;
   if (text_room(own, tables) < kCompareCopies * needs.heaviest_text) return false;
   return left_of(own, kProgramBytes + kThreadBytes + tables) >= writer_bytes(needs);
@@ -120,10 +132,10 @@ Budget::Budget(std::uint64_t total) {
   writer = shared * 6 / 10;
 }
 
-std::uint64_t scan_room(std::uint64_t own, int threads) {
-  const Budget budget(own);
+std::uint64_t scan_room(const DedupOptions& options, const MemoryNeeds& needs, std::uint64_t own,
+                        int threads) {
   const auto working = static_cast<std::uint64_t>(std::max(threads, 1)) * kThreadBytes;
-  return left_of(own, kProgramBytes + budget.spills + budget.signatures + working);
+  return left_of(own, kProgramBytes + scan_tables(options, needs, own) + working);
 }
 
 std::uint64_t writer_bytes(const MemoryNeeds& needs) {

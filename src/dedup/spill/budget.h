@@ -69,11 +69,6 @@ int threads_for_memory(int threads, std::uint64_t max_memory);
 // `own` bytes include `tables` for the records.
 int threads_for_text(int threads, std::uint64_t own, std::uint64_t weight, std::uint64_t tables);
 
-// The part of `own` bytes that the scan has for long texts and records, and for the pages of
-// Parquet: keys and signatures may take the rest, and every thread its working memory. `threads`
-// includes the first one.
-std::uint64_t scan_room(std::uint64_t own, int threads);
-
 // The known memory needs of a run that cannot be spilled. In bytes; 0 if nothing is known or
 // needed.
 struct MemoryNeeds {
@@ -82,14 +77,22 @@ struct MemoryNeeds {
   std::uint64_t heaviest_text = 0;   // text_weight()
   std::uint64_t longest_record = 0;  // of JSONL and CSV
   std::uint64_t scan = 0;            // of the reader, on one thread
+  bool pages = false;                // the reader holds pages of Parquet beside the texts
   data::WriteMemory write = {};      // of the writer
+  int threads = 0;                   // that the user asks for; 0: as many as there is memory for
 };
+
+// The part of `own` bytes that the scan has for long texts and records, and for the pages of
+// Parquet: keys and signatures may take the rest, and every thread its working memory. `threads`
+// includes the first one.
+std::uint64_t scan_room(const DedupOptions& options, const MemoryNeeds& needs, std::uint64_t own,
+                        int threads);
 
 // The writer's part of the needs on one thread.
 std::uint64_t writer_bytes(const MemoryNeeds& needs);
 
 // The least --max-memory, in MiB, that is enough for these needs, whatever the number of
-// threads.
+// threads, or for needs.threads of them.
 std::uint64_t least_mebibytes(const DedupOptions& options, const MemoryNeeds& needs);
 // An error, with that figure and the reason, if --max-memory is less.
 Status check_needs(const DedupOptions& options, const MemoryNeeds& needs);

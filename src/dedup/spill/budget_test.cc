@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dedup/spill/long_texts.h"
+
 namespace kin::dedup {
 namespace {
 
@@ -39,6 +41,27 @@ TEST(MemoryNeeds, AreMetByTheFigureThatIsNamed) {
           testing::HasSubstr("(use --max-memory " + std::to_string(least) + "MiB or more)"));
     }
   }
+}
+
+TEST(MemoryNeeds, AreSmallerForRunsThatOnlyCutTexts) {
+  DedupOptions options;
+  ASSERT_TRUE(parse_by("substring:50", options).ok());
+  MemoryNeeds needs{.heaviest_text = 24 * kMebibyte, .threads = 3};
+  const std::uint64_t least = least_mebibytes(options, needs);
+  EXPECT_LT(least, 12 * 24 + 46);
+  for (const std::uint64_t more : {0, 1, 7, 100, 5'000}) {
+    options.max_memory = (least + more) * kMebibyte;
+    EXPECT_TRUE(check_needs(options, needs).ok()) << least << " + " << more;
+    const int threads = threads_for_memory(needs.threads, options.max_memory);
+    EXPECT_GE(scan_room(options, needs, options.max_memory, threads),
+              sketch_copies(options) * needs.heaviest_text);
+  }
+  // Pages of Parquet are held beside the texts.
+  needs.pages = true;
+  EXPECT_GT(least_mebibytes(options, needs), least);
+  needs.pages = false;
+  options.detectors.exact = true;
+  EXPECT_GT(least_mebibytes(options, needs), least);
 }
 
 TEST(MemoryNeeds, SayWhatTakesMost) {

@@ -27,7 +27,7 @@ data::DatasetOptions RunState::dataset_options(std::uint64_t memory_bytes) const
   how.memory_bytes = memory_bytes;
   how.temporary_folder = folder->path();
   how.longest_record = longest_record();
-  how.long_records = scan_room(own_memory(), options.threads) / sketch_copies(options);
+  how.long_records = text_room() / sketch_copies(options);
   // With references, pages would be shared but not the memory for them.
   if (inputs->reference_files() == 0) how.kept_pages = kept_pages;
   return how;
@@ -112,7 +112,7 @@ Status RunState::check_read_errors() const {
 }
 
 std::uint64_t RunState::longest_record() const {
-  return scan_room(own_memory(), options.threads) / kRecordCopies;
+  return text_room() / kRecordCopies;
 }
 
 // The allocator would keep the freed memory, which counts as resident.

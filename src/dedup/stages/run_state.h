@@ -58,6 +58,9 @@ struct RunState {
 
   const Budget& budget() const { return memory.shares(); }
   std::uint64_t own_memory() const { return memory.own(); }
+  std::uint64_t text_room() const {
+    return scan_room(options, needs, own_memory(), options.threads);
+  }
   // Memory that grows with the records, and memory that does not.
   std::uint64_t tables() const { return memory.tables(records); }
   std::uint64_t fixed() const { return kFixedBytes + memory.held(); }

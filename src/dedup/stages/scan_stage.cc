@@ -65,7 +65,7 @@ Status scan_part(RunState& run) {
                                      .contains = run.contains.get(),
                                      .reference_files = run.inputs->reference_files(),
                                      .records = &run.progress.records,
-                                     .text_room = scan_room(run.own_memory(), run.options.threads)},
+                                     .text_room = run.text_room()},
                                     *run.scan);
   if (!scanned) return run.explain(scanned.error());
   run.checkpoint.position = scanned->position;

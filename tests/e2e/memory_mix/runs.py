@@ -119,6 +119,8 @@ def cases_once_broken():
         # Documents of 24 MB that several threads split into words at a time.
         Case(14408713, ["documents0.jsonl.zst", "nothing1.jsonl.zst"], "out.jsonl.zst",
              ["--by", "substring:50", "--keep", "newest:year"], 226, 3),
+        # Records of half a megabyte from Parquet, all rows of which DuckDB joined to one vector before it wrote them as JSON.
+        Case(1365453, ["half0.parquet"], "out.jsonl", ["--by", "lines", "--keep", "priority:year"], 239, 16),
     ]
 
 
