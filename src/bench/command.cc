@@ -12,6 +12,7 @@
 #include "bench/dedup/dedup.h"
 #include "bench/dedup/fingerprints.h"
 #include "bench/dedup/speed.h"
+#include "bench/nodes/grow.h"
 #include "bench/nodes/nodes.h"
 #include "bench/nodes/same.h"
 #include "bench/search/shard.h"
@@ -53,6 +54,7 @@ Examples:
   kindred-bench shard --entities 340000
   kindred-bench nodes --rounds 3
   kindred-bench same --collection scifact --articles .deps/bench/reuters --vectors .deps/bench
+  kindred-bench grow --vectors .deps/bench
 
 Generated corpora are the same in every run. They are written to a temporary folder and removed.
 `kindred-bench NAME --help` shows the options of a benchmark.)";
@@ -75,6 +77,7 @@ struct BenchArguments {
   ShardBench shard;
   NodesBench nodes;
   SameBench same;
+  GrowBench grow;
   std::string vectors_peer = "hnswlib";
   CorpusOptions corpus;
   std::string corpus_output;
@@ -383,6 +386,28 @@ CLI::App* add_same(CLI::App& bench, BenchArguments& arguments) {
   return verb;
 }
 
+CLI::App* add_grow(CLI::App& bench, BenchArguments& arguments) {
+  GrowBench& grow = arguments.grow;
+  CLI::App* verb = bench.add_subcommand(
+      "grow", "Recall over several nodes while an index grows and its partitions change");
+  verb->add_option("--vectors", grow.vectors,
+                   "Where scripts/setup --bench put the vectors (default: generated ones alone)")
+      ->type_name("DIR");
+  verb->add_option("--recall", grow.recall, "Recall that searches ask for")
+      ->type_name("0..1")
+      ->check(number(0, 1))
+      ->capture_default_str();
+  with_count(verb->add_option("--nodes", grow.nodes, "Number of nodes"), 2, 64);
+  with_count(verb->add_option("--partitions", grow.partitions, "Partitions at the beginning"), 2,
+             10'000);
+  with_count(verb->add_option("--queries", grow.queries, "Questions of a set"), 8, 1'000'000);
+  with_count(verb->add_option("--clumped", grow.clumped, "Generated vectors"), 4'000, 100'000'000);
+  with_count(verb->add_option("--most", grow.most_vectors, "Vectors of the file at most"), 4'000,
+             100'000'000);
+  add_temp_flag(*verb, grow.folder);
+  return verb;
+}
+
 CLI::App* add_fingerprints(CLI::App& bench, BenchArguments& arguments) {
   FingerprintsBench& fingerprints = arguments.fingerprints;
   CLI::App* verb = bench.add_subcommand(
@@ -528,6 +553,7 @@ app::Program bench_program() {
                 add_verb<add_shard, run<bench_shard, &BenchArguments::shard>>,
                 add_verb<add_nodes, run<bench_nodes, &BenchArguments::nodes>>,
                 add_verb<add_same, run<bench_same, &BenchArguments::same>>,
+                add_verb<add_grow, run<bench_grow, &BenchArguments::grow>>,
                 add_verb<add_corpus, run_corpus>, add_verb<add_copy, run_copy>}};
 }
 
