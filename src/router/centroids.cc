@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/random.h"
 #include "base/sized_text.h"
 #include "index/centroids.h"
 #include "router/placement/groups.h"
@@ -67,8 +68,10 @@ std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& all, std::s
 Uses uses_of(std::size_t sample, bool keeps_out) {
   Uses uses;
   const std::size_t every = std::max(kKeptOut, sample / kQueries);
+  // Not each so many-th one: a sample may repeat its kinds of vectors in some order.
+  Random random(1);
   for (std::uint32_t i = 0; i < sample; ++i)
-    (keeps_out && i % every == every - 1 ? uses.measured : uses.trained).push_back(i);
+    (keeps_out && random.below(every) == 0 ? uses.measured : uses.trained).push_back(i);
   if (!keeps_out) uses.measured = some_of(uses.trained, kQueries);
   uses.tied = some_of(uses.trained, kTied);
   return uses;
@@ -126,17 +129,23 @@ Result<Centroids> Centroids::train(const index::SpaceOptions& space, Rows sample
     KIN_TRY(auto one, index::prepared(made.shape(), vector));
     prepared.push_back(std::move(one));
   }
-  const Uses uses =
-      uses_of(prepared.size(), prepared.size() >= kLeastPerPartition * options.partitions);
+  const bool keeps_out = prepared.size() >= kLeastPerPartition * options.partitions;
+  const Uses uses = uses_of(prepared.size(), keeps_out);
   std::vector<std::vector<float>> trained;
   for (const std::uint32_t place : uses.trained) trained.push_back(prepared[place]);
   made.arrange(prepared, index::train_centroids(trained, options.partitions, options.seed),
                uses.tied, options.shards);
-  Spots spots{.values = made.values_, .weights = made.weights_};
-  for (std::uint32_t i = 0; i < made.size(); ++i) spots.partitions.push_back(i);
   PlacedVectors placed{.vectors = std::move(prepared)};
   placed.partitions = made.places_of(placed.vectors);
-  made.measured_ = measure(placed, uses.measured, spots, owners_of(made.groups_, made.size()));
+  const auto owners = owners_of(made.groups_, made.size());
+  if (keeps_out) {
+    made.spots_ = made.spots_in(placed, uses.trained, options.seed);
+    made.measured_ = measure(placed, uses.measured, made.spots_, owners);
+  } else {
+    Spots spots{.values = made.values_, .weights = made.weights_};
+    for (std::uint32_t i = 0; i < made.size(); ++i) spots.partitions.push_back(i);
+    made.measured_ = measure(placed, uses.measured, spots, owners);
+  }
   return made;
 }
 

@@ -194,7 +194,7 @@ TEST(Centroids, FarHitsAreSoughtOnMoreShardsAlsoIfTheSampleNeededOne) {
   const auto centroids = *Centroids::train(space(), sample, {.partitions = 4});
   NearSearch search{.vector = sample[0], .recall = 0.95};
   EXPECT_EQ(centroids.near(search, apart(4))->size(), 1U);
-  search.last = 0.001;
+  search.last = 0.0001;
   EXPECT_EQ(centroids.near(search, apart(4))->size(), 4U);
 }
 

@@ -188,13 +188,18 @@ class Growth {
   Status divide(const router::NewRepartition& wanted) {
     KIN_TRY([[maybe_unused]] const auto begun,
             router::begin_repartition(many_->meta(), kVectorIndex, wanted));
-    KIN_RETURN_IF_ERROR(carry_out([&]() -> Result<bool> {
+    const auto phase_now = [&]() -> Result<router::RepartitionPhase> {
       KIN_TRY(const auto last, router::read_repartition(many_->meta(), kVectorIndex));
-      return router::rule_of(last->repartition.phase).over;
+      if (!last) return Error{Code::kNotFound, "there is no repartition"};
+      return last->repartition.phase;
+    };
+    KIN_RETURN_IF_ERROR(carry_out([&]() -> Result<bool> {
+      KIN_TRY(const auto phase, phase_now());
+      return router::rule_of(phase).over;
     }));
-    KIN_TRY(const auto last, router::read_repartition(many_->meta(), kVectorIndex));
-    if (last->repartition.phase == router::RepartitionPhase::kDone) return Done{};
-    return Error{Code::kInternal, last->repartition.reason};
+    KIN_TRY(const auto phase, phase_now());
+    if (phase == router::RepartitionPhase::kDone) return Done{};
+    return Error{Code::kInternal, "a repartition was undone"};
   }
   // So many repartitions of the plan.
   Status split(std::size_t most) {

@@ -31,9 +31,10 @@ struct KnownQuery {
   std::vector<double> distances = {};          // squared, of all spots
   std::vector<std::uint32_t> neighbours = {};  // for each, a spot of its partition
 };
-// The sharpness with which the shards of the neighbours are the most likely ones. At least one
-// query; the mean of their distances from the nearest spot says where to look for it. Weights and
-// owners are those of spots.
+// The lowest sharpness with which the shards of the neighbours are about as likely as with the
+// best: a higher one trusts distances more than the queries can tell. At least one query; the mean
+// of their distances from the nearest spot says where to look for it. Weights and owners are those
+// of spots.
 double best_sharpness(std::span<const KnownQuery> queries, std::span<const float> weights,
                       std::span<const PartitionOwner> owners);
 
