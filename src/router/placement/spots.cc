@@ -4,15 +4,18 @@
 #include <map>
 #include <utility>
 
+#include "base/random.h"
 #include "index/shard.h"
 #include "router/placement/cells.h"
 
 namespace kin::router {
 namespace {
 
-// A spot stands for about so many vectors of the sample.
+// A spot stands for so many vectors of the sample, or more.
 constexpr std::size_t kVectorsOfASpot = 32;
-constexpr std::size_t kMostSpots = 8;  // of a partition
+constexpr std::size_t kMostSpots = 8;        // of a partition
+constexpr std::size_t kMostInAll = 512;      // and one more for each partition
+constexpr std::size_t kLearntFrom = 16'384;  // vectors, drawn at random from more
 
 std::vector<float> mean_of(std::span<const std::vector<float>> vectors) {
   std::vector<double> sums(vectors.front().size(), 0);
@@ -53,12 +56,16 @@ std::vector<PartitionOwner> Spots::owners(std::span<const PartitionOwner> of) co
 Spots learn_spots(const PlacedVectors& placed, std::span<const std::uint32_t> places,
                   std::uint64_t seed) {
   std::map<std::uint32_t, std::vector<std::vector<float>>> held;
-  for (const std::uint32_t place : places)
-    held[placed.partitions[place]].push_back(placed.vectors[place]);
+  Random random(seed);
+  for (const std::uint32_t place : places) {
+    if (places.size() <= kLearntFrom || random.below(places.size()) < kLearntFrom)
+      held[placed.partitions[place]].push_back(placed.vectors[place]);
+  }
+  const std::size_t each =
+      std::max(kVectorsOfASpot, std::min(places.size(), kLearntFrom) / kMostInAll);
   Spots spots;
   for (const auto& [partition, vectors] : held) {
-    const std::size_t count =
-        std::clamp<std::size_t>(vectors.size() / kVectorsOfASpot, 1, kMostSpots);
+    const std::size_t count = std::clamp<std::size_t>(vectors.size() / each, 1, kMostSpots);
     const LearntCells cells =
         learn_cells(vectors, {.centres = {mean_of(vectors)}, .added = count - 1, .seed = seed});
     for (std::size_t i = 0; i < cells.centres.size(); ++i) {
