@@ -374,7 +374,8 @@ void RepartitionStep::tell_all() {
   for (std::uint32_t shard = 0; shard < map_.shards.size(); ++shard)
     told.push_back(
         start(mover_.client(map_.shards[shard]), map_.assignment_of(shard), call_options(shard)));
-  for (auto& one : told) [[maybe_unused]] const auto reply = one.wait();
+  for (auto& one : told) [[maybe_unused]]
+    const auto reply = one.wait();
 }
 
 // Another mover was faster: the record is older than the map.
