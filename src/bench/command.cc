@@ -31,6 +31,7 @@ Examples:
   kindred-bench shard --entities 340000
   kindred-bench nodes --rounds 3
   kindred-bench same --collection scifact --articles .deps/bench/reuters --vectors .deps/bench
+  kindred-bench grow --vectors .deps/bench
 
 Generated corpora are the same in every run. They are written to a temporary folder and removed.
 `kindred-bench NAME --help` shows the options of a benchmark.)";
@@ -45,7 +46,7 @@ app::Program bench_program() {
           .footer = kExamples,
           .verbs = {add_sketch, add_dedup, add_speed, add_fingerprints, add_contains, add_memory,
                     add_seen, add_stories, add_timeline, add_text, add_vectors, add_shard,
-                    add_nodes, add_same, add_corpus, add_copy}};
+                    add_nodes, add_same, add_grow, add_corpus, add_copy}};
 }
 
 }  // namespace kin::bench

@@ -11,31 +11,32 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/format_head.h"
+#include "base/random.h"
 #include "base/sized_text.h"
 #include "index/centroids.h"
 #include "router/placement/groups.h"
+#include "router/placement/measure.h"
 #include "router/placement/prospects.h"
 
 namespace kin::router {
 namespace {
 
 constexpr FormatHead kHead{.name = "the centroids of an index", .magic = "KCEN"};
-constexpr std::uint16_t kVersion = 3;
-constexpr std::uint16_t kWithAllCentroids = 2;  // written while every partition has one
+constexpr std::uint16_t kVersion = 4;
+// Without a radius, as it was measured before, or if nothing is.
+constexpr std::uint16_t kWithoutRadius = 3;
+constexpr std::uint16_t kWithAllCentroids = 2;  // the same, where every partition has one
 constexpr std::uint16_t kWithRatios = 1;
-// Recalls for which it is measured how much may be passed over.
-constexpr std::array<double, 8> kRecalls{0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998};
 constexpr std::array<double, 5> kRatioRecalls{0.8, 0.9, 0.95, 0.97, 0.99};
 constexpr std::size_t kQueries = 1'000;  // of the sample, to measure with
 constexpr std::size_t kTied = 2'000;     // of the others, whose neighbours tie partitions
-constexpr std::size_t kNeighbours = 10;
+constexpr std::size_t kNeighbours = 10;  // that tie partitions
 // One vector in so many is kept out of training, to measure with.
 constexpr std::size_t kKeptOut = 5;
-// Where the sample lost nothing, shards are passed over that hold so many times what a search may
-// miss. Shares that fit are about twice that.
-constexpr double kMostPassed = 4;
 // With fewer vectors for a partition all are trained on.
 constexpr std::size_t kLeastPerPartition = 10;
+// With fewer vectors of an index nothing is measured again.
+constexpr std::size_t kLeastMeasured = 250;
 
 using Rows = std::span<const std::vector<float>>;
 
@@ -61,12 +62,13 @@ std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& all, std::s
   return some;
 }
 
-Uses uses_of(std::size_t sample, std::size_t partitions) {
+Uses uses_of(std::size_t sample, bool keeps_out) {
   Uses uses;
   const std::size_t every = std::max(kKeptOut, sample / kQueries);
-  const bool keeps_out = sample >= kLeastPerPartition * partitions;
+  // Not each so many-th one: a sample may repeat its kinds of vectors in some order.
+  Random random(1);
   for (std::uint32_t i = 0; i < sample; ++i)
-    (keeps_out && i % every == every - 1 ? uses.measured : uses.trained).push_back(i);
+    (keeps_out && random.below(every) == 0 ? uses.measured : uses.trained).push_back(i);
   if (!keeps_out) uses.measured = some_of(uses.trained, kQueries);
   uses.tied = some_of(uses.trained, kTied);
   return uses;
@@ -76,6 +78,10 @@ Uses uses_of(std::size_t sample, std::size_t partitions) {
 double squared_distance(index::Distance kind, double similarity) {
   if (kind == index::Distance::kCosine) return 2 - 2 * similarity;
   return similarity > 0 ? 1 / similarity - 1 : std::numeric_limits<double>::infinity();
+}
+
+void append_all(std::string& out, const auto& values) {
+  out += as_bytes_view(std::span(values.data(), values.size()));
 }
 
 bool are_finite(std::span<const float> values) {
@@ -120,12 +126,23 @@ Result<Centroids> Centroids::train(const index::SpaceOptions& space, Rows sample
     KIN_TRY(auto one, index::prepared(made.shape(), vector));
     prepared.push_back(std::move(one));
   }
-  const Uses uses = uses_of(prepared.size(), options.partitions);
+  const bool keeps_out = prepared.size() >= kLeastPerPartition * options.partitions;
+  const Uses uses = uses_of(prepared.size(), keeps_out);
   std::vector<std::vector<float>> trained;
   for (const std::uint32_t place : uses.trained) trained.push_back(prepared[place]);
   made.arrange(prepared, index::train_centroids(trained, options.partitions, options.seed),
                uses.tied, options.shards);
-  made.measure(prepared, uses.measured);
+  PlacedVectors placed{.vectors = std::move(prepared)};
+  placed.partitions = made.places_of(placed.vectors);
+  const auto owners = owners_of(made.groups_, made.size());
+  if (keeps_out) {
+    made.spots_ = made.spots_in(placed, uses.trained, options.seed);
+    made.measured_ = measure(placed, uses.measured, made.spots_, owners);
+  } else {
+    Spots spots{.values = made.values_, .weights = made.weights_};
+    for (std::uint32_t i = 0; i < made.size(); ++i) spots.partitions.push_back(i);
+    made.measured_ = measure(placed, uses.measured, spots, owners);
+  }
   return made;
 }
 
@@ -164,28 +181,40 @@ std::vector<std::uint32_t> Centroids::places_of(Rows vectors) const {
   return places;
 }
 
-void Centroids::measure(Rows sample, std::span<const std::uint32_t> queries) {
-  passed_.assign(kRecalls.size(), 0);
-  const auto neighbours = index::nearest_in_sample(sample, queries, kNeighbours);
-  const std::vector<std::uint32_t> places = places_of(sample);
-  std::vector<KnownQuery> known;
-  double farthest = 0;
-  for (std::size_t i = 0; i < queries.size(); ++i) {
-    if (neighbours[i].empty()) return;  // a sample of one vector
-    KnownQuery& one = known.emplace_back(KnownQuery{.distances = distances(sample[queries[i]])});
-    for (const auto& other : neighbours[i]) one.neighbours.push_back(places[other.place]);
-    farthest += static_cast<double>(neighbours[i].back().distance);
+Spots Centroids::spots_in(const PlacedVectors& sample, std::span<const std::uint32_t> places,
+                          std::uint64_t seed) const {
+  Spots spots = learn_spots(sample, places, seed);
+  const auto add = [&](std::uint32_t partition, std::span<const float> at) {
+    if (std::ranges::find(spots.partitions, partition) != spots.partitions.end()) return;
+    spots.values.insert(spots.values.end(), at.begin(), at.end());
+    spots.weights.push_back(1);
+    spots.partitions.push_back(partition);
+  };
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    if (has_centroid(index::PartitionId{i})) add(i, row(i));
   }
-  reach_ = static_cast<float>(farthest / static_cast<double>(known.size()));
-  const std::vector<PartitionOwner> owners = owners_of(groups_, size());
-  sharpness_ = static_cast<float>(best_sharpness(known, weights_, owners));
-  const auto rests = rests_needed(known, weights_, owners, static_cast<double>(sharpness_));
-  for (std::size_t i = 0; i < kRecalls.size(); ++i) {
-    const double missed = (1 - kRecalls[i]) * static_cast<double>(rests.size());
-    const double rest =
-        std::min(rests[static_cast<std::size_t>(missed + 1e-9)], kMostPassed * (1 - kRecalls[i]));
-    passed_[i] = std::nextafter(static_cast<float>(rest), 0.0F);  // not above it by rounding
-  }
+  // Of partitions whose few vectors in the sample are all measured with.
+  for (std::size_t i = 0; i < sample.vectors.size(); ++i)
+    add(sample.partitions[i], sample.vectors[i]);
+  const float all = std::accumulate(spots.weights.begin(), spots.weights.end(), 0.0F);
+  for (float& weight : spots.weights) weight /= all;
+  return spots;
+}
+
+Result<Centroids> Centroids::measured(const PlacedVectors& sample,
+                                      std::span<const PartitionOwner> owners,
+                                      std::uint64_t seed) const {
+  const bool fits = std::ranges::all_of(sample.partitions, [&](std::uint32_t partition) {
+    return partition < std::min(size(), owners.size());
+  });
+  if (!fits || owners.size() < size() || sample.vectors.size() != sample.partitions.size())
+    return Error{Code::kInvalidArgument, "a sample of the index does not fit its centroids"};
+  Centroids after = *this;
+  if (sample.vectors.size() < kLeastMeasured || distance_ == index::Distance::kDot) return after;
+  const Uses uses = uses_of(sample.vectors.size(), true);
+  after.spots_ = spots_in(sample, uses.trained, seed);
+  after.measured_ = measure(sample, uses.measured, after.spots_, owners);
+  return after;
 }
 
 bool Centroids::has_centroid(index::PartitionId partition) const {
@@ -238,8 +267,8 @@ Result<Centroids> Centroids::divided(const NewCells& cells) const {
   Centroids after = *this;
   after.groups_.clear();
   // What was measured says nothing of where vectors are now: no shard is passed over.
-  after.sharpness_ = 0;
-  std::ranges::fill(after.passed_, 0.0F);
+  after.measured_ = {};
+  after.spots_ = {};
   double share = 0;
   double sampled = 0;
   for (const index::PartitionId member : cells.members) {
@@ -280,13 +309,20 @@ Result<Centroids> Centroids::divided(const NewCells& cells) const {
 Result<std::vector<std::uint32_t>> Centroids::near(const NearSearch& search,
                                                    std::span<const PartitionOwner> owners) const {
   KIN_TRY(const auto prepared, index::prepared(shape(), search.vector));
-  const std::vector<double> all = distances(prepared);
-  if (!ratios_.empty()) return by_ratio(all, search.recall, owners);
-  const bool may_pass = distance_ != index::Distance::kDot;
-  const double passed = may_pass ? passed_over(search.recall) : 0;
+  if (!ratios_.empty()) return by_ratio(distances(prepared), search.recall, owners);
+  const bool by_spots = !spots_.weights.empty();
+  const std::vector<double> all = by_spots ? spots_.distances(prepared) : distances(prepared);
+  // Nothing was measured with vectors as far from all others as this one may be.
+  const bool is_known =
+      !measured_.radius || std::ranges::min(all) <= static_cast<double>(*measured_.radius);
+  const bool may_pass = is_known && distance_ != index::Distance::kDot;
+  const double passed = may_pass ? passed_over(measured_.passed, search.recall) : 0;
   const double sharpness = may_pass ? sharpness_at(search.last) : 0;
+  std::vector<double> shares =
+      expected_shares(by_spots ? spots_.weights : weights_, all, sharpness);
+  if (by_spots) shares = spots_.sums(shares, size());
   std::vector<std::uint32_t> shards;
-  for (const Prospect& one : prospects(expected_shares(weights_, all, sharpness), owners)) {
+  for (const Prospect& one : prospects(shares, owners)) {
     if (shards.empty() || one.rest >= passed) shards.push_back(one.shard);
   }
   return shards;
@@ -295,22 +331,11 @@ Result<std::vector<std::uint32_t>> Centroids::near(const NearSearch& search,
 // Neighbours that are farther away lie in more directions: the share of a partition falls more
 // slowly with its distance, in proportion.
 double Centroids::sharpness_at(std::optional<double> last) const {
-  const auto sharpness = static_cast<double>(sharpness_);
+  const auto sharpness = static_cast<double>(measured_.sharpness);
   if (!last) return sharpness;
   const double distance = squared_distance(distance_, *last);
-  const auto reach = static_cast<double>(reach_);
+  const auto reach = static_cast<double>(measured_.reach);
   return distance > reach ? sharpness * reach / distance : sharpness;
-}
-
-double Centroids::passed_over(double recall) const {
-  // 0.99 may be a bit more.
-  const auto above = std::ranges::lower_bound(kRecalls, recall - 1e-9);
-  if (above == kRecalls.end()) return 0;
-  const auto level = static_cast<std::size_t>(above - kRecalls.begin());
-  const auto there = static_cast<double>(passed_[level]);
-  if (level == 0) return there;
-  const double part = (kRecalls[level] - recall) / (kRecalls[level] - kRecalls[level - 1]);
-  return there + std::max(0.0, part) * (static_cast<double>(passed_[level - 1]) - there);
 }
 
 std::vector<std::uint32_t> Centroids::by_ratio(const std::vector<double>& distances, double recall,
@@ -334,33 +359,43 @@ std::vector<std::uint32_t> Centroids::by_ratio(const std::vector<double>& distan
 std::string Centroids::encode() const {
   std::string out(kHead.magic);
   const bool lacks = std::ranges::find(weights_, 0.0F) != weights_.end();
-  append_le(out, !ratios_.empty() ? kWithRatios : lacks ? kVersion : kWithAllCentroids);
+  append_le(out, !ratios_.empty()   ? kWithRatios
+                 : measured_.radius ? kVersion
+                 : lacks            ? kWithoutRadius
+                                    : kWithAllCentroids);
   append_le(out, static_cast<std::uint8_t>(distance_));
   append_sized(out, space_);
   append_le(out, dimension_);
   append_le(out, static_cast<std::uint32_t>(size()));
-  const auto append_all = [&](const auto& values) {
-    out += as_bytes_view(std::span(values.data(), values.size()));
-  };
-  if (!ratios_.empty()) {
-    append_le(out, static_cast<std::uint32_t>(ratios_.size()));
-    append_all(values_);
-    append_all(ratios_);
+  if (ratios_.empty()) {
+    append_measured(out);
   } else {
-    append_le(out, static_cast<std::uint32_t>(passed_.size()));
-    append_le(out, static_cast<std::uint32_t>(groups_.size()));
-    append_all(values_);
-    append_all(weights_);
-    append_all(std::array{sharpness_, reach_});
-    append_all(passed_);
-    append_all(groups_);
+    append_le(out, static_cast<std::uint32_t>(ratios_.size()));
+    append_all(out, values_);
+    append_all(out, ratios_);
   }
   append_le(out, checksum(out));
   return out;
 }
 
+void Centroids::append_measured(std::string& out) const {
+  append_le(out, static_cast<std::uint32_t>(measured_.passed.size()));
+  append_le(out, static_cast<std::uint32_t>(groups_.size()));
+  if (measured_.radius) append_le(out, static_cast<std::uint32_t>(spots_.weights.size()));
+  append_all(out, values_);
+  append_all(out, weights_);
+  append_all(out, std::array{measured_.sharpness, measured_.reach});
+  if (measured_.radius) append_all(out, std::array{*measured_.radius});
+  append_all(out, measured_.passed);
+  append_all(out, groups_);
+  append_all(out, spots_.values);
+  append_all(out, spots_.weights);
+  append_all(out, spots_.partitions);
+}
+
 Result<Centroids> Centroids::decode(std::string_view bytes) {
-  KIN_TRY(auto fields, read_format(kHead, {kVersion, kWithAllCentroids, kWithRatios}, bytes));
+  KIN_TRY(auto fields,
+          read_format(kHead, {kVersion, kWithoutRadius, kWithAllCentroids, kWithRatios}, bytes));
   const std::uint16_t version = fields.version;
   ByteReader& in = fields.in;
   Centroids made;
@@ -371,8 +406,8 @@ Result<Centroids> Centroids::decode(std::string_view bytes) {
   const std::size_t count = in.read<std::uint32_t>();
   if (!in.ok() || distance > 2 || !index::check_space(made.shape()).ok() || count == 0)
     return kHead.damaged();
-  const bool read = version == kWithRatios ? made.read_ratios(in, count)
-                                           : made.read_shares(in, count, version == kVersion);
+  const bool read =
+      version == kWithRatios ? made.read_ratios(in, count) : made.read_shares(in, count, version);
   if (!read || !in.ok() || !in.rest().empty()) return kHead.damaged();
   return made;
 }
@@ -387,26 +422,40 @@ bool Centroids::read_ratios(ByteReader& in, std::size_t count) {
   return are_finite(values_) && are_finite(ratios_);
 }
 
-bool Centroids::read_shares(ByteReader& in, std::size_t count, bool may_lack) {
+bool Centroids::read_shares(ByteReader& in, std::size_t count, std::uint16_t version) {
+  const bool has_radius = version == kVersion;
   const std::size_t recalls = in.read<std::uint32_t>();
   const std::size_t groups = in.read<std::uint32_t>();
+  const std::size_t spots = has_radius ? in.read<std::uint32_t>() : 0;
   if (!in.ok() || recalls != kRecalls.size() || (groups != 0 && groups != count) ||
-      in.rest().size() !=
-          (count * (dimension_ + 1) + 2 + recalls) * sizeof(float) + groups * sizeof(std::uint32_t))
+      in.rest().size() != ((count + spots) * (std::size_t{dimension_} + 1) + spots + 2 +
+                           (has_radius ? 1 : 0) + recalls + groups) *
+                              sizeof(float))
     return false;
   values_ = in.read_vector<float>(count * dimension_);
   weights_ = in.read_vector<float>(count);
-  sharpness_ = in.read<float>();
-  reach_ = in.read<float>();
-  passed_ = in.read_vector<float>(recalls);
+  measured_.sharpness = in.read<float>();
+  measured_.reach = in.read<float>();
+  if (has_radius) measured_.radius = in.read<float>();
+  measured_.passed = in.read_vector<float>(recalls);
   groups_ = in.read_vector<std::uint32_t>(groups);
   const auto is_share = [](float value) { return std::isfinite(value) && value >= 0; };
-  // Version 3 is written only where a partition has no centroid.
   const bool lacks = std::ranges::find(weights_, 0.0F) != weights_.end();
   const bool has = std::ranges::any_of(weights_, [](float one) { return one > 0; });
-  return are_finite(values_) && is_share(sharpness_) && is_share(reach_) &&
-         std::ranges::all_of(passed_, is_share) && std::ranges::all_of(weights_, is_share) &&
-         lacks == may_lack && has;
+  return are_finite(values_) && is_share(measured_.sharpness) && is_share(measured_.reach) &&
+         is_share(measured_.radius.value_or(0)) &&
+         std::ranges::all_of(measured_.passed, is_share) &&
+         std::ranges::all_of(weights_, is_share) && has &&
+         (has_radius || lacks == (version == kWithoutRadius)) && read_spots(in, spots);
+}
+
+bool Centroids::read_spots(ByteReader& in, std::size_t spots) {
+  spots_.values = in.read_vector<float>(spots * dimension_);
+  spots_.weights = in.read_vector<float>(spots);
+  spots_.partitions = in.read_vector<std::uint32_t>(spots);
+  const auto is_weight = [](float value) { return std::isfinite(value) && value > 0; };
+  return are_finite(spots_.values) && std::ranges::all_of(spots_.weights, is_weight) &&
+         std::ranges::all_of(spots_.partitions, [&](std::uint32_t one) { return one < size(); });
 }
 
 ShardMap spread_partitions(std::string index, std::vector<std::string> shards,

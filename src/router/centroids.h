@@ -13,6 +13,8 @@
 #include "base/result.h"
 #include "index/entity.h"
 #include "index/shard.h"
+#include "router/placement/measure.h"
+#include "router/placement/spots.h"
 #include "router/shard_map.h"
 
 namespace kin {
@@ -79,16 +81,25 @@ class Centroids {
                                         const Partitions& among) const;
 
   // The centroids after a repartition; members share what they held of the sample. near() passes
-  // over no shard by them: what it needs was measured with the placement of before.
+  // over no shard by them until they are measured(): what it needs was measured with the placement
+  // of before.
   // kInvalidArgument for cells that do not fit, and if no partition would have a centroid;
   // kFailedPrecondition for centroids of version 1.
   Result<Centroids> divided(const NewCells& cells) const;
 
+  // The same, with what near() needs measured on a sample of the vectors that the index has now, in
+  // random order, and where they are; some are kept out to measure with. So it may be that vectors
+  // are not in the partition with the nearest centroid. With too few vectors, or of a space of
+  // products, they stay as they are. kInvalidArgument for partitions that are not of these.
+  Result<Centroids> measured(const PlacedVectors& sample, std::span<const PartitionOwner> owners,
+                             std::uint64_t seed) const;
+
   // The shards to ask, by place in the map, the most promising first. A partition is expected to
-  // hold a share of the nearest vectors that falls with the distance of its centroid; shards are
+  // hold a share of the nearest vectors that falls with the distance of its vectors; shards are
   // passed over that together hold too little. How the share falls, and how little is too little,
-  // was measured on the sample. A larger index has nearer neighbours and loses less than asked for.
-  // All shards for a recall of 1, and for a space of products, which are no distances.
+  // was measured on a sample. A larger index has nearer neighbours and loses less than asked for.
+  // All shards for a vector that is not like those of the sample, for a recall of 1, and for a
+  // space of products, which are no distances.
   Result<std::vector<std::uint32_t>> near(const NearSearch& search,
                                           std::span<const PartitionOwner> owners) const;
 
@@ -101,8 +112,6 @@ class Centroids {
   std::vector<std::uint32_t> places_of(std::span<const std::vector<float>> vectors) const;
   // The sharpness for a search whose last hit has this similarity.
   double sharpness_at(std::optional<double> last) const;
-  // How much of the expected shares may be on shards that are not asked.
-  double passed_over(double recall) const;
   std::vector<std::uint32_t> by_ratio(const std::vector<double>& distances, double recall,
                                       std::span<const PartitionOwner> owners) const;
   // Takes the centres of partitions, numbered so that those of a group follow each other. `tied`:
@@ -110,14 +119,17 @@ class Centroids {
   void arrange(std::span<const std::vector<float>> sample,
                const std::vector<std::vector<float>>& centres, std::span<const std::uint32_t> tied,
                std::size_t shards);
-  // Measures what near() needs, with the vectors at `queries`.
-  void measure(std::span<const std::vector<float>> sample, std::span<const std::uint32_t> queries);
+  // Those that the sample has vectors of. Others with a centroid have that as a spot.
+  Spots spots_in(const PlacedVectors& sample, std::span<const std::uint32_t> places,
+                 std::uint64_t seed) const;
   // Nothing if none of them has a centroid.
   template <typename Numbers>
   std::optional<std::uint32_t> nearest_place(const std::vector<double>& distances,
                                              const Numbers& among) const;
+  void append_measured(std::string& out) const;
   // The parts of the versions. False if they are damaged.
-  bool read_shares(ByteReader& in, std::size_t count, bool may_lack);
+  bool read_shares(ByteReader& in, std::size_t count, std::uint16_t version);
+  bool read_spots(ByteReader& in, std::size_t spots);
   bool read_ratios(ByteReader& in, std::size_t count);
 
   std::string space_;
@@ -126,9 +138,8 @@ class Centroids {
   std::vector<float> values_;  // row by row
   std::vector<std::uint32_t> groups_;
   std::vector<float> weights_;  // shares of the sample; 0: the partition has no centroid
-  float sharpness_ = 0;         // see placement/prospects.h
-  float reach_ = 0;             // squared distance of the tenth neighbour in the sample, the mean
-  std::vector<float> passed_;   // for each of the recalls, see passed_over()
+  Measure measured_;
+  Spots spots_;  // none: the centroids, with weights_
   // Of version 1, instead of all since the centroids: how many times as far as the nearest centroid
   // another may be.
   std::vector<float> ratios_;

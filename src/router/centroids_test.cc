@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/random.h"
@@ -114,6 +116,49 @@ TEST(Centroids, ShardsThatAreMadeLaterCostNoRecall) {
   EXPECT_LT(found.asked, 0.5);
 }
 
+// In clumps that are well apart.
+std::vector<std::vector<float>> far_clumps(std::size_t count, std::size_t places,
+                                           std::uint64_t seed) {
+  Random centre(seed), random(seed + 1);
+  std::vector<std::vector<float>> centres(places, std::vector<float>(8));
+  for (auto& one : centres) {
+    for (float& value : one) value = static_cast<float>(centre.unit() * 8);
+  }
+  std::vector<std::vector<float>> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<float>& point = points.emplace_back(centres[i % places]);
+    for (float& value : point) value += static_cast<float>(random.unit());
+  }
+  return points;
+}
+
+TEST(Centroids, ClumpsThatTheSampleHasOnOneShardAreFoundWhenTheirPartitionsMove) {
+  // No neighbours are on two shards, whose distances say nothing of how shares fall.
+  const auto all = far_clumps(4'000, 20, 2);
+  const auto centroids =
+      *Centroids::train(space(), std::span(all).first(2'000), {.partitions = 64, .shards = 4});
+  const auto others = std::span(all).subspan(2'000);
+  auto owners = spread_partitions("things", std::vector<std::string>(4), centroids).partitions;
+  EXPECT_LT(find(centroids, others, owners, 4, 0.98).asked, 0.35);
+  Random random(5);
+  for (std::size_t i = owners.size(); i-- > 1;) std::swap(owners[i], owners[random.below(i + 1)]);
+  const Found found = find(centroids, others, owners, 4, 0.98);
+  EXPECT_GT(found.recall, 0.97);
+  EXPECT_LT(found.asked, 0.8);
+}
+
+TEST(Centroids, AVectorThatIsUnlikeTheSampleIsSoughtEverywhere) {
+  const auto sample = far_clumps(2'000, 20, 2);
+  const auto centroids = *Centroids::train(space(), sample, {.partitions = 64});
+  std::size_t known = 0, unlike = 0;
+  for (const auto& vector : far_clumps(200, 20, 2))
+    known += centroids.near({.vector = vector, .recall = 0.95}, apart(64))->size() < 64 ? 1 : 0;
+  for (const auto& vector : far_clumps(200, 20, 77))
+    unlike += centroids.near({.vector = vector, .recall = 0.95}, apart(64))->size() == 64 ? 1 : 0;
+  EXPECT_GT(known, 180U);
+  EXPECT_GT(unlike, 180U);
+}
+
 TEST(Centroids, PartitionsAreDividedByTheirVectors) {
   // Half of the vectors are around one of ten places.
   auto sample = clumps(1'000, 10, 1);
@@ -149,7 +194,7 @@ TEST(Centroids, FarHitsAreSoughtOnMoreShardsAlsoIfTheSampleNeededOne) {
   const auto centroids = *Centroids::train(space(), sample, {.partitions = 4});
   NearSearch search{.vector = sample[0], .recall = 0.95};
   EXPECT_EQ(centroids.near(search, apart(4))->size(), 1U);
-  search.last = 0.001;
+  search.last = 0.0001;
   EXPECT_EQ(centroids.near(search, apart(4))->size(), 4U);
 }
 
@@ -168,12 +213,61 @@ TEST(Centroids, ASampleThatDoesNotFitIsRefused) {
   EXPECT_FALSE(Centroids::train(space(), short_one, {}).ok());
 }
 
+void append_floats(std::string& out, std::initializer_list<float> values) {
+  for (const float value : values) append_le(out, std::bit_cast<std::uint32_t>(value));
+}
+
+// Two partitions in two dimensions. From version 3 on the second may have no centroid; in version 4
+// it has a spot.
+std::string written_as(std::uint16_t version) {
+  std::string out("KCEN");
+  append_le(out, version);
+  append_le(out, static_cast<std::uint8_t>(index::Distance::kL2));
+  append_sized(out, "main");
+  for (const std::uint32_t number : {2U, 2U, 8U, 2U}) append_le(out, number);
+  if (version == 4) append_le(out, std::uint32_t{3});
+  append_floats(out, {0, 0, 5, 0});                          // centroids
+  append_floats(out, {0.75F, version == 2 ? 0.25F : 0.0F});  // shares
+  append_floats(out, {2, 0.5F});                             // sharpness, reach
+  if (version == 4) append_floats(out, {9});                 // radius
+  append_floats(out, {0.5F, 0.25F, 0.125F, 0, 0, 0, 0, 0});  // passed over
+  for (const std::uint32_t group : {0U, 1U}) append_le(out, group);
+  if (version == 4) {
+    append_floats(out, {0, 0, 1, 0, 4, 0});
+    append_floats(out, {0.5F, 0.25F, 0.25F});
+    for (const std::uint32_t partition : {0U, 1U, 1U}) append_le(out, partition);
+  }
+  append_le(out, checksum(out));
+  return out;
+}
+
 // A change here is a change of format: raise the version and keep reading the old one.
 TEST(CentroidsFormat, BytesStayAsTheyWere) {
+  for (const std::uint16_t version : {2, 3, 4}) {
+    const auto read = Centroids::decode(written_as(version));
+    ASSERT_TRUE(read.ok()) << version << " " << read.error().message;
+    EXPECT_EQ(read->encode(), written_as(version));
+    EXPECT_EQ(read->has_centroid(PartitionId{1}), version == 2);
+    EXPECT_EQ(read->groups(), (std::vector<std::uint32_t>{0, 1}));
+  }
   // Trained vectors may differ in the last bit between machines; these are exact.
   const std::vector<std::vector<float>> sample{{1, 0, 0, 0, 0, 0, 0, 0}};
   const auto centroids = *Centroids::train(space(), sample, {.partitions = 1});
-  EXPECT_EQ(hash64(centroids.encode()), 3870416097423432875ULL);
+  EXPECT_EQ(centroids.encode()[4], 4);
+  EXPECT_EQ(hash64(centroids.encode()), 2465136834087507270ULL);
+}
+
+TEST(CentroidsFormat, SpotsAndTheRadiusSayWhichShardsAreNear) {
+  const auto read = *Centroids::decode(written_as(4));
+  const auto near = [&](std::vector<float> vector) {
+    return *read.near({.vector = vector, .recall = 0.95}, apart(2));
+  };
+  EXPECT_EQ(near({-1, 0}), (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(near({4, 0}), (std::vector<std::uint32_t>{1})) << "a partition without a centroid";
+  EXPECT_EQ(near({8, 0}).size(), 2U) << "farther from all spots than what was measured";
+  const auto before = *Centroids::decode(written_as(2));
+  EXPECT_EQ(before.near({.vector = std::vector<float>{9, 0}, .recall = 0.95}, apart(2))->size(),
+            1U);
 }
 
 // Version 1 has ratios of distances: 2 in this index, for all recalls.
@@ -264,6 +358,81 @@ TEST(DividedCentroids, APartitionThatIsMergedAwayGetsNoVectorsAndNoShare) {
        .centres = {{PartitionId{2}, centre}, {PartitionId{3}, std::vector<float>(8, 3.0F)}}});
   EXPECT_EQ(again->encode()[4], 2);
   EXPECT_EQ(*again->nearest(centre), PartitionId{2});
+}
+
+// Vectors that were placed by old centroids, and new centroids of two of the shards.
+TEST(MeasuredCentroids, ShardsArePassedOverByWhereTheVectorsAre) {
+  const auto sample = far_clumps(1'000, 10, 2);
+  const auto before = *Centroids::train(space(), sample, {.partitions = 16, .shards = 4});
+  const auto owners = spread_partitions("things", std::vector<std::string>(4), before).partitions;
+  auto all = far_clumps(2'000, 10, 2);
+  const auto grown = far_clumps(6'000, 30, 50);
+  all.insert(all.end(), grown.begin(), grown.end());
+  Random random(4);
+  for (std::size_t i = all.size(); i-- > 1;) std::swap(all[i], all[random.below(i + 1)]);
+  PlacedVectors placed{.vectors = all};
+  for (const auto& vector : all)
+    placed.partitions.push_back(static_cast<std::uint32_t>(*before.nearest(vector)));
+
+  NewCells cells;
+  std::map<PartitionId, std::vector<double>> sums;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const PartitionId at{placed.partitions[i]};
+    if (owners[placed.partitions[i]].shard > 1) continue;
+    cells.members.insert(at);
+    ++cells.sizes[at];
+    sums[at].resize(8);
+    for (std::size_t d = 0; d < 8; ++d) sums[at][d] += static_cast<double>(all[i][d]);
+  }
+  for (const auto& [member, sum] : sums) {
+    for (const double value : sum)
+      cells.centres[member].push_back(
+          static_cast<float>(value / static_cast<double>(cells.sizes[member])));
+  }
+  const auto divided = *before.divided(cells);
+  const auto measured = divided.measured(placed, owners, 1);
+  ASSERT_TRUE(measured.ok()) << measured.error().message;
+
+  const auto recall_of = [&](const Centroids& centroids) {
+    Found found;
+    constexpr std::size_t kQueries = 150;
+    for (std::size_t query = 0; query < kQueries; ++query) {
+      std::vector<std::pair<float, std::size_t>> nearest;
+      for (std::size_t i = kQueries; i < all.size(); ++i)
+        nearest.emplace_back(index::exact_distance(index::Distance::kL2, all[query], all[i]), i);
+      std::ranges::partial_sort(nearest, nearest.begin() + 10);
+      const auto near = *centroids.near({.vector = all[query], .recall = 0.98}, owners);
+      found.asked += static_cast<double>(near.size()) / (4 * kQueries);
+      for (std::size_t n = 0; n < 10; ++n)
+        found.recall +=
+            std::ranges::count(near, owners[placed.partitions[nearest[n].second]].shard) > 0
+                ? 1.0 / (10 * kQueries)
+                : 0;
+    }
+    return found;
+  };
+  EXPECT_NEAR(recall_of(divided).asked, 1, 1e-9) << "nothing is measured yet";
+  const Found found = recall_of(*measured);
+  EXPECT_GT(found.recall, 0.96);
+  EXPECT_LT(found.asked, 0.75);
+  const auto read = Centroids::decode(measured->encode());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->encode(), measured->encode());
+  // What is measured goes away with the next repartition, until that is measured.
+  EXPECT_NEAR(recall_of(*measured->divided(cells)).asked, 1, 1e-9);
+}
+
+TEST(MeasuredCentroids, NothingIsPassedOverByTooFewVectors) {
+  const auto sample = far_clumps(400, 4, 1);
+  const auto before = *Centroids::train(space(), sample, {.partitions = 4});
+  const auto divided = *before.divided(
+      {.members = {PartitionId{1}}, .centres = {{PartitionId{1}, std::vector<float>(8, 1)}}});
+  PlacedVectors few{.vectors = far_clumps(100, 4, 1), .partitions = std::vector(100, 1U)};
+  const auto measured = divided.measured(few, apart(4), 1);
+  ASSERT_TRUE(measured.ok()) << measured.error().message;
+  EXPECT_EQ(measured->near({.vector = sample[0], .recall = 0.8}, apart(4))->size(), 4U);
+  few.partitions.back() = 4;
+  EXPECT_EQ(divided.measured(few, apart(4), 1).error().code, Code::kInvalidArgument);
 }
 
 TEST(DividedCentroids, CellsThatDoNotFitAreRefused) {

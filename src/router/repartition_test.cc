@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/sized_text.h"
 #include "base/testing/manual_clock.h"
+#include "index/shard.h"
 #include "router/mover.h"
 #include "router/testing/local_cluster.h"
 
@@ -277,6 +278,108 @@ TEST_F(RepartitionTest, ItIsUndoneUntilTheMapHasIt) {
   EXPECT_EQ(abort_repartition(cluster_.meta(), "things", "too late").error().code,
             Code::kFailedPrecondition);
   expect_all(cluster_.router());
+}
+
+// Four shards with vectors in clumps, most of which the sample does not have.
+class NearnessTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kDimension = 8;
+  static constexpr std::size_t kOld = 600;
+  static constexpr std::size_t kThings = 2'400;
+  static constexpr std::size_t kQuestions = 150;
+
+  NearnessTest()
+      : cluster_({.shards = 4, .partitions = 16, .shard = options(), .sample = sample()}) {
+    std::vector<index::Mutation> puts;
+    for (std::size_t i = 0; i < kThings; ++i) {
+      index::PutEntity put;
+      put.entity = {.id = id(i), .key = std::to_string(i), .source = "test"};
+      put.entity.vectors = {{"main", vector_of(i)}};
+      puts.emplace_back(std::move(put));
+    }
+    const auto written = cluster_.router().write(puts);
+    KIN_CHECK(written.ok() && written->problems.empty(), "the vectors are written");
+  }
+
+  index::ShardOptions options() {
+    index::ShardOptions options;
+    options.clock = &clock_;
+    options.spaces = {
+        {.name = "main", .space = {.dimension = kDimension, .distance = index::Distance::kL2}}};
+    return options;
+  }
+  // The first are in eight clumps, later ones in 24 others.
+  static std::vector<float> vector_of(std::size_t i) {
+    Random place(i < kOld || i >= kThings * 2 ? i % 8 : 100 + i % 24);
+    Random random(i);
+    std::vector<float> vector;
+    for (std::size_t d = 0; d < kDimension; ++d)
+      vector.push_back(static_cast<float>(place.unit() * 6 + random.unit()));
+    return vector;
+  }
+  static std::vector<std::vector<float>> sample() {
+    std::vector<std::vector<float>> vectors;
+    for (std::size_t i = 0; i < 400; ++i) vectors.push_back(vector_of(kThings * 2 + i));
+    return vectors;
+  }
+  static DocId id(std::size_t i) { return doc_id_of("test", std::to_string(i)); }
+
+  struct Found {
+    double recall = 0;
+    double asked = 0;  // share of the shards
+  };
+  // Questions that are not in the index, in all of its clumps.
+  Found search() {
+    const auto router = cluster_.open_router();
+    Found found;
+    for (std::size_t i = 0; i < kQuestions; ++i) {
+      const std::vector<float> question =
+          vector_of(i % 4 == 0 ? kThings * 2 + 1'000 + i : kThings + i);
+      std::vector<std::pair<float, std::size_t>> nearest;
+      for (std::size_t n = 0; n < kThings; ++n)
+        nearest.emplace_back(index::exact_distance(index::Distance::kL2, question, vector_of(n)),
+                             n);
+      std::ranges::partial_sort(nearest, nearest.begin() + 10);
+      const auto hits =
+          *router->search({.vector = index::VectorLeg{.vector = question, .recall = 0.95}});
+      found.asked += static_cast<double>(hits.asked) / (4 * kQuestions);
+      for (std::size_t n = 0; n < 10; ++n) {
+        const bool hit = std::ranges::any_of(hits.found.hits, [&](const index::ShardHit& one) {
+          return one.doc.id == id(nearest[n].second);
+        });
+        found.recall += hit ? 1.0 / (10 * kQuestions) : 0;
+      }
+    }
+    return found;
+  }
+  void divide(const NewRepartition& wanted) {
+    const auto begun = begin_repartition(cluster_.meta(), "things", wanted);
+    ASSERT_TRUE(begun.ok()) << begun.error().message;
+    Mover mover("things", cluster_.meta(), cluster_.connect(), {.clock = &clock_});
+    const auto phase = [&] {
+      return (*read_repartition(cluster_.meta(), "things"))->repartition.phase;
+    };
+    for (int steps = 0; phase() != RepartitionPhase::kDone; ++steps) {
+      ASSERT_LT(steps, 500) << name_of(phase());
+      ASSERT_TRUE(mover.step().ok());
+      clock_.sleep_for(std::chrono::seconds{1});
+    }
+  }
+
+  ManualClock clock_;
+  LocalCluster cluster_;
+};
+
+TEST_F(NearnessTest, ShardsArePassedOverAgainWhenCentroidsWereLearntAgain) {
+  const Found grown = search();
+  EXPECT_GT(grown.recall, 0.94);
+  EXPECT_GT(grown.asked, 0.7) << "most questions are unlike the sample";
+  for (const std::uint32_t shard : {0U, 1U, 2U, 3U}) {
+    divide({.partitions = cluster_.open_router()->map().partitions_of(shard), .added = 2});
+    const Found now = search();
+    EXPECT_GT(now.recall, 0.94) << "after shard " << shard;
+    EXPECT_LT(now.asked, 0.7) << "after shard " << shard;
+  }
 }
 
 TEST_F(RepartitionTest, WhatMakesNoSenseIsRefused) {

@@ -380,8 +380,12 @@ struct EndMoveRequest {
 // them by new centroids (router/repartition.h). A shard remembers the newest one that it takes part
 // in, and fails requests of older ones, and of one that is over, with kFailedPrecondition.
 
+// See index/draw.h. A node that says nothing of partitions and lots is older than they are.
 struct VectorSample {
   std::vector<std::vector<float>> vectors = {};
+  std::vector<index::PartitionId> partitions = {};  // of each
+  std::vector<std::uint64_t> lots = {};             // the same
+  std::uint64_t below = 0;
 };
 // Asks for vectors of the partitions, drawn by a hash of the ids.
 struct SampleRequest {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "index/draw.h"
 #include "router/shard_host.h"
 
 namespace kin::router {
@@ -21,29 +22,6 @@ Divided progress_of(const RepartitionRow& row) {
   Divided progress = row.progress;
   progress.done = row.state == State::kDivided;
   return progress;
-}
-
-std::uint64_t drawn(const DocId& id, std::uint64_t seed) {
-  return hash64(id.view(), seed);
-}
-
-// The ids of the partition that are drawn first, with what they are drawn by.
-using Draw = std::vector<std::pair<std::uint64_t, DocId>>;
-Status draw_from(const index::TruthView& view, index::PartitionId partition,
-                 const SampleRequest& request, Draw& draw) {
-  constexpr std::size_t kPage = 10'000;
-  std::optional<DocId> after;
-  for (;;) {
-    KIN_TRY(const auto page,
-            index::partition_ids(view, {.partition = partition, .after = after, .limit = kPage}));
-    for (const DocId& id : page.ids) draw.emplace_back(drawn(id, request.seed), id);
-    if (draw.size() > request.limit) {
-      std::ranges::nth_element(draw, draw.begin() + static_cast<std::ptrdiff_t>(request.limit));
-      draw.resize(request.limit);
-    }
-    if (!page.next) return Done{};
-    after = page.next;
-  }
 }
 
 }  // namespace
@@ -92,18 +70,21 @@ Reply<Response> ShardHost::answer(const SampleRequest& request, const CallOption
   if (request.limit == 0)
     return Error{Code::kInvalidArgument, "a sample must have a limit above 0"};
   const index::ShardView view = shard_->view();
-  Draw draw;
-  for (const index::PartitionId partition : request.partitions)
-    KIN_RETURN_IF_ERROR(draw_from(view.truth(), partition, request, draw));
-  std::ranges::sort(draw);
+  KIN_TRY(const index::Draw draw,
+          index::draw_entities(
+              view.truth(),
+              {.partitions = request.partitions, .limit = request.limit, .seed = request.seed}));
   std::vector<DocId> ids;
-  for (const auto& [by, id] : draw) ids.push_back(id);
-  KIN_TRY(const auto entities, view.truth().get_many(ids, {.summaries = false}));
-  VectorSample sample;
-  for (const auto& entity : entities) {
-    if (!entity) continue;  // a tombstone
-    for (const index::SpaceVector& vector : entity->entity.vectors) {
-      if (vector.space == request.space) sample.vectors.push_back(vector.values);
+  for (const index::DrawnEntity& one : draw.entities) ids.push_back(one.id);
+  KIN_TRY(auto entities, view.truth().get_many(ids, {.summaries = false}));
+  VectorSample sample{.below = draw.below};
+  for (std::size_t i = 0; i < entities.size(); ++i) {
+    if (!entities[i]) continue;
+    for (index::SpaceVector& vector : entities[i]->entity.vectors) {
+      if (vector.space != request.space) continue;
+      sample.vectors.push_back(std::move(vector.values));
+      sample.partitions.push_back(draw.entities[i].partition);
+      sample.lots.push_back(draw.entities[i].lot);
     }
   }
   return done(std::move(sample));
@@ -190,9 +171,9 @@ Reply<Response> ShardHost::answer(const LabelsRequest& request, const CallOption
     return Error{Code::kFailedPrecondition, "the shard has not divided the partitions yet"};
   if (request.limit == 0) return Error{Code::kInvalidArgument, "a page must have a limit above 0"};
   KIN_TRY(index::PartitionIds page,
-          index::partition_ids(shard_->view().truth(), {.partition = request.partition,
-                                                        .after = request.after,
-                                                        .limit = request.limit}));
+          index::partition_ids(
+              shard_->view().truth(),
+              {.partition = request.partition, .after = request.after, .limit = request.limit}));
   return done(Labels{.ids = std::move(page.ids), .next = page.next});
 }
 

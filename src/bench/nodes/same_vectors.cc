@@ -1,16 +1,9 @@
 #include "bench/nodes/same_vectors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include "base/disk.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "router/local_meta_store.h"
-#include "router/router.h"
-#include "router/shard_host.h"
+#include "bench/nodes/vector_shards.h"
 
 namespace kin::bench {
 namespace {
@@ -18,139 +11,49 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBatch = 500;
-constexpr std::uint32_t kDimension = 100;
+constexpr std::size_t kSample = 20'000;
 
-class VectorFile {
- public:
-  static Result<VectorFile> read(const SameBench& bench) {
-    VectorFile file;
-    KIN_TRY(file.bytes_, read_file(*bench.vectors / "glove100.f32"));
-    const std::size_t rows = file.bytes_.size() / (kDimension * sizeof(float));
-    const std::size_t most = std::min<std::size_t>(rows, bench.most_vectors);
-    // One vector in `every` is a question; the others are in the index.
-    const std::size_t every = std::max<std::size_t>(2, most / bench.queries);
-    for (std::size_t i = 0; i < most; ++i) {
-      // Not in the order of the file, in which words are sorted by frequency.
-      const std::size_t row = i * 7'919 % rows;
-      if (!file.has_direction(row)) continue;
-      (i % every == every / 2 ? file.questions : file.indexed).push_back(row);
-    }
-    return file;
-  }
-
-  std::vector<float> vector(std::size_t row) const {
-    std::vector<float> values(kDimension);
-    std::memcpy(values.data(), bytes_.data() + row * kDimension * sizeof(float),
-                kDimension * sizeof(float));
-    return values;
-  }
-
-  std::vector<std::size_t> indexed;
-  std::vector<std::size_t> questions;
-
- private:
-  bool has_direction(std::size_t row) const {
-    return std::ranges::any_of(vector(row), [](float value) { return value != 0; });
-  }
-  std::string bytes_;
+struct Words {
+  std::vector<std::vector<float>> indexed = {};
+  std::vector<std::vector<float>> questions = {};
 };
 
-index::ShardOptions vector_options() {
-  index::ShardOptions options;
-  options.spaces = {{.name = "main", .space = {.dimension = kDimension}}};
-  return options;
-}
-
-std::vector<index::Mutation> batch_of(const VectorFile& file, std::size_t from) {
-  std::vector<index::Mutation> batch;
-  for (std::size_t i = from; i < std::min(file.indexed.size(), from + kBatch); ++i) {
-    index::Entity entity;
-    entity.key = fmt::format("{}", file.indexed[i]);
-    entity.id = doc_id_of("", entity.key);
-    entity.vectors = {{"main", file.vector(file.indexed[i])}};
-    batch.emplace_back(index::PutEntity{.entity = std::move(entity)});
-  }
-  return batch;
-}
-
-Status work_off(index::Shard& shard) {
-  for (;;) {
-    KIN_TRY(const StepOutcome outcome, shard.step());
-    if (!outcome.did_work()) return Done{};
-  }
-}
-
-// Shards of this process behind a router.
-struct Cluster {
-  std::unique_ptr<router::LocalMetaStore> meta;
-  std::vector<std::unique_ptr<router::ShardHost>> hosts;
-  std::unique_ptr<router::Router> router;
-
-  router::Connect connect() {
-    return [this](const std::string& address) -> std::shared_ptr<router::ShardClient> {
-      return std::make_shared<router::LocalClient>(*hosts.at(std::stoul(address)));
-    };
-  }
-};
-
-Status open_cluster(const SameBench& bench, const VectorFile& file, const fs::path& folder,
-                    Cluster& cluster) {
-  constexpr std::size_t kPartitions = 64;
-  constexpr std::size_t kSample = 20'000;
-  KIN_TRY(cluster.meta, router::LocalMetaStore::open(folder / "meta", {}));
-  std::vector<std::string> addresses;
-  for (std::size_t i = 0; i < bench.nodes; ++i) {
-    addresses.push_back(std::to_string(i));
-    KIN_TRY(auto host, router::ShardHost::open(folder / ("shard" + addresses.back()),
-                                               vector_options(), hash128(addresses.back())));
-    cluster.hosts.push_back(std::move(host));
-  }
-  std::vector<std::vector<float>> sample;
-  const std::size_t every = std::max<std::size_t>(1, file.indexed.size() / kSample);
-  for (std::size_t i = 0; i < file.indexed.size(); i += every)
-    sample.push_back(file.vector(file.indexed[i]));
-  KIN_TRY(auto centroids,
-          router::Centroids::train(vector_options().spaces[0], sample,
-                                   {.partitions = kPartitions, .shards = bench.nodes}));
-  router::NewIndex index{.map = router::spread_partitions("words", addresses, centroids),
-                         .centroids = std::move(centroids)};
-  KIN_RETURN_IF_ERROR(router::create_index(*cluster.meta, cluster.connect(), std::move(index)));
-  KIN_TRY(cluster.router, router::Router::open("words", *cluster.meta, cluster.connect()));
-  return Done{};
-}
-
-std::size_t count_common(const std::vector<index::ShardHit>& truth,
-                         const std::vector<index::ShardHit>& found) {
-  std::size_t common = 0;
-  for (const index::ShardHit& hit : truth)
-    common += std::ranges::find(found, hit.doc, &index::ShardHit::doc) != found.end() ? 1 : 0;
-  return common;
+Result<Words> read_words(const SameBench& bench) {
+  KIN_TRY(auto all, read_word_vectors(*bench.vectors, {.most = bench.most_vectors}));
+  // One vector in `every` is a question; the others are in the index.
+  const std::size_t every = std::max<std::size_t>(2, all.size() / bench.queries);
+  Words words;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    (i % every == every / 2 ? words.questions : words.indexed).push_back(std::move(all[i]));
+  return words;
 }
 
 }  // namespace
 
 Result<SameFigures::Vectors> compare_vectors(const SameBench& bench, const fs::path& folder) {
-  KIN_TRY(const VectorFile file, VectorFile::read(bench));
+  KIN_TRY(const Words words, read_words(bench));
   KIN_RETURN_IF_ERROR(system_disk().make_folder(folder));
-  KIN_TRY(const auto one, index::Shard::open(folder / "one", vector_options()));
-  Cluster many;
-  KIN_RETURN_IF_ERROR(open_cluster(bench, file, folder, many));
-  for (std::size_t at = 0; at < file.indexed.size(); at += kBatch) {
-    const auto batch = batch_of(file, at);
+  KIN_TRY(const auto one, index::Shard::open(folder / "one", vector_options(kWordDimension)));
+  std::vector<std::vector<float>> sample;
+  const std::size_t every = std::max<std::size_t>(1, words.indexed.size() / kSample);
+  for (std::size_t i = 0; i < words.indexed.size(); i += every) sample.push_back(words.indexed[i]);
+  KIN_TRY(
+      const auto many,
+      VectorShards::create(folder, sample, {.shards = bench.nodes, .dimension = kWordDimension}));
+  for (std::size_t at = 0; at < words.indexed.size(); at += kBatch) {
+    const std::size_t count = std::min(kBatch, words.indexed.size() - at);
+    const auto batch = vector_batch(std::span(words.indexed).subspan(at, count), at);
     KIN_RETURN_IF_ERROR(one->apply(batch, {.sync = false}));
-    KIN_TRY(const router::Written written, many.router->write(batch));
-    if (!written.problems.empty()) return written.problems[0].error;
     KIN_RETURN_IF_ERROR(work_off(*one));
-    for (const auto& host : many.hosts) KIN_RETURN_IF_ERROR(work_off(host->shard()));
+    KIN_RETURN_IF_ERROR(many->write(batch));
   }
   std::size_t wanted = 0, by_one = 0, by_many = 0, by_all = 0, asked = 0;
-  for (const std::size_t row : file.questions) {
-    index::ShardQuery query{
-        .vector = index::VectorLeg{.vector = file.vector(row), .recall = bench.recall}};
+  for (const auto& question : words.questions) {
+    index::ShardQuery query{.vector = index::VectorLeg{.vector = question, .recall = bench.recall}};
     KIN_TRY(const auto near, index::search(one->view(), query));
-    KIN_TRY(const router::RoutedHits routed, many.router->search(query));
+    KIN_TRY(const router::RoutedHits routed, many->router().search(query));
     query.facets = {"type"};  // facets need every shard
-    KIN_TRY(const router::RoutedHits everywhere, many.router->search(query));
+    KIN_TRY(const router::RoutedHits everywhere, many->router().search(query));
     query.facets.clear();
     query.vector->exact = true;
     KIN_TRY(const auto truth, index::search(one->view(), query));
@@ -160,18 +63,15 @@ Result<SameFigures::Vectors> compare_vectors(const SameBench& bench, const fs::p
     by_all += count_common(truth.hits, everywhere.found.hits);
     asked += routed.asked;
   }
-  std::uint64_t largest = 0;
-  for (const auto& host : many.hosts)
-    largest = std::max(largest, host->shard().stats().counters.entities);
   const auto share = [&](std::size_t part, std::size_t all) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(all, 1));
   };
-  return SameFigures::Vectors{.vectors = file.indexed.size(),
+  return SameFigures::Vectors{.vectors = words.indexed.size(),
                               .one = share(by_one, wanted),
                               .many = share(by_many, wanted),
                               .all = share(by_all, wanted),
-                              .visited = share(asked, bench.nodes * file.questions.size()),
-                              .skew = share(largest * bench.nodes, file.indexed.size())};
+                              .visited = share(asked, bench.nodes * words.questions.size()),
+                              .skew = many->skew()};
 }
 
 }  // namespace kin::bench

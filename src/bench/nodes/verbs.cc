@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/checks.h"
+#include "bench/nodes/grow.h"
 #include "bench/nodes/nodes.h"
 #include "bench/nodes/same.h"
 #include "bench/verbs.h"
@@ -57,6 +58,28 @@ app::Command add_same(Verb bench) {
              100'000'000);
   add_temp_flag(verb, same->folder);
   return measured(verb, [=] { return bench_same(*same); });
+}
+
+app::Command add_grow(Verb bench) {
+  const auto grow = std::make_shared<GrowBench>();
+  const Verb verb = bench.add_subcommand(
+      "grow", "Recall over several nodes while an index grows and its partitions change");
+  verb.add_option("--vectors", grow->vectors,
+                  "Where scripts/setup --bench put the vectors (default: generated ones alone)")
+      .type_name("DIR");
+  verb.add_option("--recall", grow->recall, "Recall that searches ask for")
+      .type_name("0..1")
+      .check(number(0, 1))
+      .capture_default_str();
+  with_count(verb.add_option("--nodes", grow->nodes, "Number of nodes"), 2, 64);
+  with_count(verb.add_option("--partitions", grow->partitions, "Partitions at the beginning"), 2,
+             10'000);
+  with_count(verb.add_option("--queries", grow->queries, "Questions of a set"), 8, 1'000'000);
+  with_count(verb.add_option("--clumped", grow->clumped, "Generated vectors"), 4'000, 100'000'000);
+  with_count(verb.add_option("--most", grow->most_vectors, "Vectors of the file at most"), 4'000,
+             100'000'000);
+  add_temp_flag(verb, grow->folder);
+  return measured(verb, [=] { return bench_grow(*grow); });
 }
 
 }  // namespace kin::bench

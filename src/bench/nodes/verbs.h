@@ -9,5 +9,6 @@ namespace kin::bench {
 // Each adds its verb to `bench`.
 app::Command add_nodes(app::Verb bench);
 app::Command add_same(app::Verb bench);
+app::Command add_grow(app::Verb bench);
 
 }  // namespace kin::bench

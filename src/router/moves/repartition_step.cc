@@ -1,7 +1,9 @@
 #include "router/moves/repartition_step.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "router/placement/cells.h"
@@ -14,9 +16,51 @@ using Phase = RepartitionPhase;
 // Vectors of a sample, for each cell, and in all.
 constexpr std::size_t kSampledPerCell = 512;
 constexpr std::size_t kMostSampled = 8'192;
+// Vectors of all shards, to measure with. A shard gives up to so many times its share of them.
+constexpr std::size_t kMeasured = 8'192;
+constexpr std::size_t kMostOfOne = 2;
 
 std::size_t place_of(index::PartitionId partition) {
   return static_cast<std::size_t>(partition);
+}
+
+Error refused() {
+  return {Code::kUnavailable, "a shard refused a request of a repartition by this map"};
+}
+
+// One sample of all shards, in random order, with the partitions that vectors are in when the
+// members are divided. Empty if a node is too old to tell of partitions.
+Result<PlacedVectors> placed_after(std::span<VectorSample> samples, const Centroids& divided,
+                                   const Partitions& members) {
+  struct Drawn {
+    std::uint64_t lot = 0;
+    index::PartitionId partition{};
+    std::vector<float>* vector = nullptr;
+  };
+  std::vector<Drawn> drawn;
+  std::uint64_t below = std::numeric_limits<std::uint64_t>::max();
+  for (VectorSample& sample : samples) {
+    if (sample.partitions.size() != sample.vectors.size() ||
+        sample.lots.size() != sample.vectors.size())
+      return PlacedVectors{};
+    below = std::min(below, sample.below);
+    for (std::size_t i = 0; i < sample.vectors.size(); ++i)
+      drawn.push_back(
+          {.lot = sample.lots[i], .partition = sample.partitions[i], .vector = &sample.vectors[i]});
+  }
+  std::erase_if(drawn, [&](const Drawn& one) { return one.lot >= below; });
+  std::ranges::stable_sort(drawn, {}, &Drawn::lot);
+  PlacedVectors placed;
+  for (const Drawn& one : drawn) {
+    index::PartitionId partition = one.partition;
+    if (members.contains(partition)) {
+      KIN_TRY(partition, divided.nearest_of(*one.vector, members));
+    }
+    KIN_TRY(auto vector, divided.prepared(*one.vector));
+    placed.vectors.push_back(std::move(vector));
+    placed.partitions.push_back(static_cast<std::uint32_t>(partition));
+  }
+  return placed;
 }
 
 }  // namespace
@@ -141,6 +185,33 @@ Result<NewCells> RepartitionStep::learn_cells_of(const Centroids& before,
   return made;
 }
 
+Result<Centroids> RepartitionStep::measured(const Centroids& divided, const Partitions& members) {
+  std::vector<Started<VectorSample>> asked;
+  for (std::uint32_t shard = 0; shard < map_.shards.size(); ++shard) {
+    const Partitions partitions = map_.partitions_of(shard);
+    if (partitions.empty()) continue;
+    asked.push_back(start(
+        mover_.client(map_.shards[shard]),
+        SampleRequest{.partitions = partitions,
+                      .space = divided.space(),
+                      .limit = std::min(kMeasured, kMostOfOne * kMeasured / map_.shards.size() + 1),
+                      // Others than cells were learnt from, so that they say how these fit.
+                      .seed = ~made_.id},
+        call_options(shard)));
+  }
+  std::vector<VectorSample> samples;
+  for (auto& one : asked) {
+    KIN_TRY(auto reply, one.wait());
+    auto* sample = std::get_if<VectorSample>(&reply);
+    if (sample == nullptr) return refused();
+    samples.push_back(std::move(*sample));
+  }
+  KIN_TRY(const PlacedVectors sample, placed_after(samples, divided, members));
+  std::vector<PartitionOwner> owners = map_.partitions;
+  owners.resize(std::max(owners.size(), divided.size()), {.shard = made_.shard});
+  return divided.measured(sample, owners, made_.id);
+}
+
 Status RepartitionStep::store_blob(const std::string& bytes) {
   const Hash128 hash = hash128(bytes);
   for (std::uint32_t shard = 0; shard < map_.shards.size(); ++shard) {
@@ -161,7 +232,8 @@ Result<StepOutcome> RepartitionStep::learn() {
   after.members.insert(numbers.begin(), numbers.end());
   KIN_TRY(const NewCells cells, learn_cells_of(before, after));
   KIN_TRY(const Centroids divided, before.divided(cells));
-  const std::string bytes = divided.encode();
+  KIN_TRY(const Centroids measured_now, measured(divided, after.members));
+  const std::string bytes = measured_now.encode();
   KIN_RETURN_IF_ERROR(store_blob(bytes));
   after.phase = Phase::kOpening;
   after.epoch = map_.epoch;
@@ -384,7 +456,7 @@ Result<typename Asked::Reply> RepartitionStep::ask(std::uint32_t shard, Asked re
   auto reply = call(mover_.client(map_.shards[shard]), std::move(request), call_options(shard));
   if (!reply.ok()) return with_context(map_.shards[shard], reply.error());
   if (auto* answer = std::get_if<typename Asked::Reply>(&*reply)) return std::move(*answer);
-  return Error{Code::kUnavailable, "a shard refused a request of a repartition by this map"};
+  return refused();
 }
 
 }  // namespace kin::router

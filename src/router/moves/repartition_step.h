@@ -37,6 +37,9 @@ class RepartitionStep {
   Result<Partitions> numbers_for_added(const Centroids& centroids) const;
   Result<Centroids> centroids_of_map();
   Result<NewCells> learn_cells_of(const Centroids& before, const Repartition& after);
+  // The divided centroids, with what near() needs measured on vectors of all shards. `members` are
+  // those of afterwards.
+  Result<Centroids> measured(const Centroids& divided, const Partitions& members);
   // Stores bytes at every shard of the map.
   Status store_blob(const std::string& bytes);
   DivideRequest divide_request(std::size_t limit) const;

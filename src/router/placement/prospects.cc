@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 namespace kin::router {
@@ -21,17 +22,32 @@ std::vector<std::optional<double>> sums_of(std::span<const double> shares,
   return sums;
 }
 
-// The logarithm of how likely the shards of all neighbours are.
-double likelihood(std::span<const KnownQuery> queries, std::span<const float> weights,
-                  std::span<const PartitionOwner> owners, double sharpness) {
+// For each query the logarithm of how likely the shards of all its neighbours are.
+std::vector<double> likelihoods(std::span<const KnownQuery> queries, std::span<const float> weights,
+                                std::span<const PartitionOwner> owners, double sharpness) {
   constexpr double kLeast = 1e-9;  // one neighbour in an unlikely place does not decide
-  double sum = 0;
+  std::vector<double> all;
+  all.reserve(queries.size());
   for (const KnownQuery& query : queries) {
     const auto sums = sums_of(expected_shares(weights, query.distances, sharpness), owners);
+    double& sum = all.emplace_back(0);
     for (const std::uint32_t partition : query.neighbours)
       sum += std::log(std::max(kLeast, *sums[owners[partition].shard]));
   }
-  return sum;
+  return all;
+}
+
+// Whether queries are less likely than the best by more than chance: one standard error.
+bool is_worse(std::span<const double> some, std::span<const double> best) {
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const double less = best[i] - some[i];
+    sum += less;
+    squares += less * less;
+  }
+  const auto count = static_cast<double>(some.size());
+  const double variance = std::max(0.0, squares - sum * sum / count);
+  return sum > std::sqrt(variance) + 1e-9 * count;
 }
 
 }  // namespace
@@ -67,16 +83,19 @@ double best_sharpness(std::span<const KnownQuery> queries, std::span<const float
   for (const KnownQuery& query : queries) nearest += std::ranges::min(query.distances);
   const double unit = nearest > 0 ? static_cast<double>(queries.size()) / nearest : 1;
   constexpr int kSteps = 19;  // from 1 to 512 of these units
-  double best = 0;
+  std::vector<std::vector<double>> all;
+  std::size_t best = 0;
   double most = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < kSteps; ++step) {
-    const double sharpness = unit * std::exp2(step / 2.0);
-    const double now = likelihood(queries, weights, owners, sharpness);
+    all.push_back(likelihoods(queries, weights, owners, unit * std::exp2(step / 2.0)));
+    const double now = std::accumulate(all.back().begin(), all.back().end(), 0.0);
     if (now <= most) continue;
     most = now;
-    best = sharpness;
+    best = all.size() - 1;
   }
-  return best;
+  std::size_t lowest = 0;
+  while (lowest < best && is_worse(all[lowest], all[best])) ++lowest;
+  return unit * std::exp2(static_cast<double>(lowest) / 2.0);
 }
 
 std::vector<double> rests_needed(std::span<const KnownQuery> queries,

@@ -1,6 +1,10 @@
 // The part of the contract that is about moves of partitions.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "router/testing/shard_client_contract.h"
 
 namespace kin::router {
@@ -34,6 +38,35 @@ TEST_P(ShardClientContract, AWriteThatWasAppliedIsNotRefusedAfterTheFence) {
   reached().restart();
   EXPECT_TRUE(ask(applied).forgotten);
   EXPECT_EQ(refusal(request(2, {put("a", "sand")})), Refused{.epoch = kEpoch + 1});
+}
+
+TEST_P(ShardClientContract, ASampleTellsWhereItsVectorsAre) {
+  assign();
+  std::vector<index::Mutation> puts;
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    index::PutEntity one = put(std::to_string(i), "tide", 1 + i % 2);
+    if (i < 4) one.entity.vectors = {{"main", {static_cast<float>(i), 1, 0, 0}}};
+    puts.emplace_back(std::move(one));
+  }
+  write(puts);
+  SampleRequest request{.partitions = {PartitionId{1}, PartitionId{2}}, .space = "main", .seed = 3};
+  const VectorSample all = ask(request);
+  ASSERT_THAT(all.vectors, SizeIs(4));
+  ASSERT_THAT(all.partitions, SizeIs(4));
+  ASSERT_THAT(all.lots, SizeIs(4));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto number = static_cast<std::uint32_t>(all.vectors[i].at(0));
+    EXPECT_EQ(all.partitions[i], PartitionId{1 + number % 2});
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(all.lots));
+  EXPECT_GT(all.below, all.lots.back());
+  request.limit = 3;
+  const VectorSample some = ask(request);
+  EXPECT_LE(some.vectors.size(), 3U);
+  for (const std::uint64_t lot : some.lots) EXPECT_LT(lot, some.below);
+  request.limit = 100;
+  request.partitions = {PartitionId{2}};
+  EXPECT_THAT(ask(request).vectors, SizeIs(2));
 }
 
 TEST_P(ShardClientContract, APartitionIsReceivedAndRemembersHowFar) {

@@ -89,7 +89,7 @@ KIN_MESSAGE(router::EndMoveRequest, EndMoveRequest, move, keep, limit)
 KIN_MESSAGE(router::Forgotten, Forgotten, more)
 
 KIN_MESSAGE(router::SampleRequest, SampleRequest, partitions, space, limit, seed)
-KIN_MESSAGE(router::VectorSample, VectorSample, vectors)
+KIN_MESSAGE(router::VectorSample, VectorSample, vectors, partitions, lots, below)
 KIN_MESSAGE(router::DivideRequest, DivideRequest, id, members, centroids, epoch, limit)
 KIN_MESSAGE(router::Divided, Divided, done, looked, moved)
 KIN_MESSAGE(router::LabelsRequest, LabelsRequest, id, partition, after, limit)
