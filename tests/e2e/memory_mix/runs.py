@@ -122,6 +122,9 @@ def cases_once_broken():
              ["--by", "substring:50", "--keep", "newest:year"], 226, 3),
         # Records of half a megabyte from Parquet, all rows of which DuckDB joined to one vector before it wrote them as JSON.
         Case(1365453, ["half0.parquet"], "out.jsonl", ["--by", "lines", "--keep", "priority:year"], 239, 16),
+        # Records of 50 MB in CSV: each of twelve threads kept the text that it had converted last.
+        Case(5530722, ["lines0.csv", "tiny1.csv", "lines2.tsv"], "out.csv",
+             ["--by", "exact,minhash,chunk", "--keep", "longest", "--tag", "t_"], 454, 64),
     ]
 
 
