@@ -94,7 +94,7 @@ Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep)
     JsonShape mine;
     Block block;
     std::string edited;
-    const auto editor = json_editor(request);
+    auto editor = json_editor(request);
     const auto told = written_part(request, passes_of(request));
     for (;;) {
       std::uint64_t records = 0;
@@ -116,6 +116,11 @@ Result<JsonShape> shape_of(const ConvertRequest& request, const RecordSet& keep)
         ++records;
       }
       if (told) told(records);
+      // As in write_text().
+      if (edited.capacity() > 8 * kTextBlockBytes) {
+        edited = std::string();
+        editor = json_editor(request);
+      }
     }
     blocks.release(block);
     const std::scoped_lock lock(mutex);

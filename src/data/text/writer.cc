@@ -108,7 +108,7 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
   const Selection selection{inputs, keep, skipped};
   const auto write_blocks = [&](Block& block) -> Status {
     Compressor compressor(options.compression, options.level);
-    const auto encoder = options.encoder ? options.encoder() : nullptr;
+    auto encoder = options.encoder ? options.encoder() : nullptr;
     std::string encoded;
     for (;;) {
       KIN_TRY(const bool any, blocks.next(block));
@@ -134,8 +134,12 @@ Result<TextWritten> write_text(std::span<const Input> inputs, const RecordSet& k
       records += kept.records;
       if (options.written) options.written(kept.records);
       atomic_max(longest, kept.longest);
-      // Memory for one long record is not kept for the records after it.
-      if (encoded.capacity() > 8 * kTextBlockBytes) encoded = std::string();
+      // Memory for one long record is not kept for the records after it, in the encoder neither:
+      // other threads have long records meanwhile.
+      if (encoded.capacity() > 8 * kTextBlockBytes) {
+        encoded = std::string();
+        encoder = options.encoder();
+      }
     }
   };
   KIN_RETURN_IF_ERROR(run_workers(std::max(options.threads, 1), [&](int) -> Status {

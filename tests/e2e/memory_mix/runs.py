@@ -13,6 +13,7 @@ from memory_mix import corpora
 PLENTY = 16_384  # MiB
 LEAST = 128
 USAGE = 2  # the exit code
+ESTIMATE = 1.5  # the factor that a plan may be off by where it estimates
 ONLY_IN_RUNS = re.compile("very many records are alike")
 REFUSAL = re.compile(r"use --max-memory (\d+)MiB or more")
 MEBIBYTE = 1024
@@ -121,6 +122,9 @@ def cases_once_broken():
              ["--by", "substring:50", "--keep", "newest:year"], 226, 3),
         # Records of half a megabyte from Parquet, all rows of which DuckDB joined to one vector before it wrote them as JSON.
         Case(1365453, ["half0.parquet"], "out.jsonl", ["--by", "lines", "--keep", "priority:year"], 239, 16),
+        # Records of 50 MB in CSV: each of twelve threads kept the text that it had converted last.
+        Case(5530722, ["lines0.csv", "tiny1.csv", "lines2.tsv"], "out.csv",
+             ["--by", "exact,minhash,chunk", "--keep", "longest", "--tag", "t_"], 454, 64),
     ]
 
 
@@ -144,10 +148,11 @@ class Runs:
                 *case.options]
 
     def plan(self, case, budget, threads):
-        """Its standard error; None if it does not know the options."""
-        done = subprocess.run(self.command("plan", case, budget, threads), cwd=self.folder, stdout=subprocess.DEVNULL,
+        """Its standard error, and its output, which names a budget for an estimated number of records; None if it does not
+        know the options."""
+        done = subprocess.run(self.command("plan", case, budget, threads), cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False)
-        return done.stderr.strip() if done.returncode != USAGE else None
+        return (done.stderr.strip(), done.stdout) if done.returncode != USAGE else None
 
     def dedup(self, case, budget, threads):
         before = set(os.listdir(self.folder))
@@ -169,10 +174,14 @@ def check_plan(said, refusal, finding):
     """A plan names the budget that the run names, except where only the run can know it."""
     if said is None:
         return
-    named = REFUSAL.search(said)
+    errors, estimate = said
+    named = REFUSAL.search(errors)
     if named and int(named.group(1)) != finding.refused:
-        finding.wrong.append(f"plan and run name other budgets: {said} / {refusal}")
-    if not named and not ONLY_IN_RUNS.search(refusal):
+        finding.wrong.append(f"plan and run name other budgets: {errors} / {refusal}")
+    estimated = REFUSAL.search(estimate)
+    if estimated and not finding.refused / ESTIMATE < int(estimated.group(1)) < finding.refused * ESTIMATE:
+        finding.wrong.append(f"the plan's estimate is far off: {estimated.group()} / {refusal}")
+    if not named and not estimated and not ONLY_IN_RUNS.search(refusal):
         finding.wrong.append(f"the plan foresees no refusal: {refusal}")
 
 
