@@ -14,10 +14,10 @@ using State = MoveRow::State;
 // Entities of other partitions that one piece of clear() passes over: writers wait for it.
 constexpr std::size_t kMostPassed = 2'000;
 // Pieces of work while clients are served: a few milliseconds each. Longer ones cost less in all.
-constexpr std::size_t kShortPage = 64 << 10;
-constexpr std::size_t kFewRemoved = 25;
+const std::size_t kShortPage = std::getenv("KIN_PAGE") ? std::atoi(std::getenv("KIN_PAGE")) : 64 << 10;
+const std::size_t kFewRemoved = std::getenv("KIN_FEW") ? std::atoi(std::getenv("KIN_FEW")) : 25;
 // Well below the timeout of a call, so that the caller hears how far the copy is.
-constexpr std::chrono::seconds kLongestPull{1};
+constexpr std::chrono::seconds kLongestCall{1};
 
 Reply<Response> done(Response response) {
   return std::variant<Response, Refused>(std::move(response));
@@ -124,6 +124,7 @@ Result<bool> ShardHost::clear(const MoveName& move, std::size_t limit) {
 // Other requests take the lock between pieces.
 template <typename Piece>
 Result<bool> ShardHost::in_pieces(std::size_t limit, Pace* pace, const Piece& piece) {
+  const SteadyTime end = clock_.steady_now() + kLongestCall;
   for (std::size_t left = limit;;) {
     const bool is_short = pace != nullptr && pace->has_clients();
     const std::size_t most = is_short ? std::min(left, kFewRemoved) : left;
@@ -132,7 +133,7 @@ Result<bool> ShardHost::in_pieces(std::size_t limit, Pace* pace, const Piece& pi
     if (!more) return false;
     if (pace != nullptr) KIN_RETURN_IF_ERROR(pace->rest(clock_.steady_now() - begun));
     left -= most;
-    if (left == 0) return true;
+    if (left == 0 || clock_.steady_now() >= end) return true;
   }
 }
 
@@ -240,7 +241,7 @@ Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions&
                                                     : request.bytes},
                  how);
   };
-  const SteadyTime end = clock_.steady_now() + kLongestPull;
+  const SteadyTime end = clock_.steady_now() + kLongestCall;
   KIN_TRY(MoveProgress progress, progress_in(request.move));
   if (progress.copied) return done(std::move(progress));
   const std::uint64_t most = progress.bytes + request.pull;

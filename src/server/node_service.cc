@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <thread>
 
+#include "base/breath.h"
 #include "base/file.h"
 #include "base/thread_priority.h"
 #include "rpc/node_server.h"
@@ -200,10 +202,20 @@ Status NodeService::State::open_leased(NodeLogOptions log) {
 
 // A copy that arrives or goes makes most of the work for the indexes of its shard.
 StepOutcome NodeService::State::step_shards() {
-  const SteadyTime begun = options.clock->steady_now();
-  const StepOutcome outcome = work([this] { return shards().step(); });
-  if (!outcome.did_work() || !shards().is_in_move()) return outcome;
-  return StepOutcome::not_before(pace->next_after(options.clock->steady_now() - begun));
+  const auto step = [this] { return work([this] { return shards().step(); }); };
+  if (!shards().is_in_move()) return step();
+  const char* const how = std::getenv("KIN_STEP");
+  StepOutcome outcome = StepOutcome::idle();
+  const auto one = [&] {
+    router::ClientsFirst::Turns turns(*pace);
+    const Breathing breathing([&] { turns.go_on(); });
+    outcome = step();
+    turns.go_on();
+  };
+  if (how && *how == '3')
+    std::jthread([&] { yield_to_other_threads(); one(); }).join();
+  else one();
+  return outcome;
 }
 
 StepOutcome NodeService::State::follow() {

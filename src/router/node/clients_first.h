@@ -15,6 +15,8 @@ struct ClientsFirstOptions {
   std::chrono::nanoseconds lately = std::chrono::seconds{2};
   // After a piece all long work of the node rests so many times as long as the piece took.
   double rests = 3;
+  // A turn of a thread. Others that wake up beside it may wait as long for the processor.
+  std::chrono::nanoseconds turn = std::chrono::microseconds{500};
   // Limit of a rest, whatever went before: calls have deadlines.
   std::chrono::nanoseconds longest = std::chrono::milliseconds{500};
 };
@@ -38,12 +40,24 @@ class ClientsFirst final : public Pace {
     ClientsFirst& of_;
   };
 
+  // The pace of a thread whose work takes breaths (base/breath.h). One thread only.
+  class Turns {
+   public:
+    explicit Turns(ClientsFirst& of) : of_(of), begun_(of.clock_.steady_now()) {}
+    // Rests if the turn is over.
+    void go_on();
+
+   private:
+    ClientsFirst& of_;
+    SteadyTime begun_;
+  };
+
   bool has_clients() const override;
   Status rest(std::chrono::nanoseconds took) override;
-  // The same without blocking: when the next piece may begin.
-  SteadyTime next_after(std::chrono::nanoseconds took);
 
  private:
+  // When the next piece may begin.
+  SteadyTime next_after(std::chrono::nanoseconds took);
   friend class Serving;
   void begin();
   void end();

@@ -51,13 +51,36 @@ TEST_F(ClientsFirstTest, AClientCountsForAWhileAfterItsRequest) {
   EXPECT_EQ(rest(milliseconds{10}), nanoseconds{0});
 }
 
+// As if another thread had done a piece at the same time.
 TEST_F(ClientsFirstTest, PiecesOfOneTimeRestOneAfterTheOther) {
-  serve_client();
-  const SteadyTime now = clock_.steady_now();
-  EXPECT_EQ(pace_.next_after(milliseconds{10}), now + milliseconds{30});
-  EXPECT_EQ(pace_.next_after(milliseconds{20}), now + milliseconds{90});
-  clock_.advance(milliseconds{200});
-  EXPECT_EQ(pace_.next_after(milliseconds{1}), now + milliseconds{203});
+  class Stopped final : public Clock {
+   public:
+    WallTime now() const override { return {}; }
+    SteadyTime steady_now() const override { return SteadyTime{std::chrono::hours{1}}; }
+    void sleep_for(nanoseconds duration) override { slept = duration; }
+    nanoseconds slept{0};
+  };
+  Stopped clock;
+  ClientsFirst pace(clock, kOptions);
+  const ClientsFirst::Serving serving(pace);
+  EXPECT_TRUE(pace.rest(milliseconds{10}).ok());
+  EXPECT_EQ(clock.slept, milliseconds{30});
+  EXPECT_TRUE(pace.rest(milliseconds{20}).ok());
+  EXPECT_EQ(clock.slept, milliseconds{90});
+}
+
+TEST_F(ClientsFirstTest, AThreadRestsWhenItsTurnIsOver) {
+  const ClientsFirst::Serving serving(pace_);
+  ClientsFirst::Turns turns(pace_);
+  const SteadyTime begun = clock_.steady_now();
+  clock_.advance(std::chrono::microseconds{499});
+  turns.go_on();
+  EXPECT_EQ(clock_.steady_now() - begun, std::chrono::microseconds{499});
+  clock_.advance(std::chrono::microseconds{501});
+  turns.go_on();
+  EXPECT_EQ(clock_.steady_now() - begun, milliseconds{4});
+  turns.go_on();
+  EXPECT_EQ(clock_.steady_now() - begun, milliseconds{4});
 }
 
 TEST_F(ClientsFirstTest, ARestHasALimit) {
