@@ -14,8 +14,8 @@ using State = MoveRow::State;
 // Entities of other partitions that one piece of clear() passes over: writers wait for it.
 constexpr std::size_t kMostPassed = 2'000;
 // Pieces of work while clients are served: a few milliseconds each. Longer ones cost less in all.
-const std::size_t kShortPage = std::getenv("KIN_PAGE") ? std::atoi(std::getenv("KIN_PAGE")) : 64 << 10;
-const std::size_t kFewRemoved = std::getenv("KIN_FEW") ? std::atoi(std::getenv("KIN_FEW")) : 25;
+constexpr std::size_t kShortPage = 64 << 10;
+constexpr std::size_t kFewRemoved = 25;
 // Well below the timeout of a call, so that the caller hears how far the copy is.
 constexpr std::chrono::seconds kLongestCall{1};
 

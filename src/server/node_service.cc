@@ -203,18 +203,16 @@ Status NodeService::State::open_leased(NodeLogOptions log) {
 // A copy that arrives or goes makes most of the work for the indexes of its shard.
 StepOutcome NodeService::State::step_shards() {
   const auto step = [this] { return work([this] { return shards().step(); }); };
-  if (!shards().is_in_move()) return step();
-  const char* const how = std::getenv("KIN_STEP");
+  if (!pace->has_clients() || !shards().is_in_move()) return step();
   StepOutcome outcome = StepOutcome::idle();
-  const auto one = [&] {
+  // A thread of its own, since it cannot be given its priority back.
+  std::jthread([&] {
+    yield_to_other_threads();
     router::ClientsFirst::Turns turns(*pace);
     const Breathing breathing([&] { turns.go_on(); });
     outcome = step();
     turns.go_on();
-  };
-  if (how && *how == '3')
-    std::jthread([&] { yield_to_other_threads(); one(); }).join();
-  else one();
+  }).join();
   return outcome;
 }
 

@@ -1,7 +1,6 @@
 #include "router/node/clients_first.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace kin::router {
 namespace {
@@ -57,7 +56,7 @@ SteadyTime ClientsFirst::next_after(std::chrono::nanoseconds took) {
   const std::lock_guard lock(mutex_);
   if (!has_clients(now)) return now;
   const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::max(took, std::chrono::nanoseconds{0}) * (std::getenv("KIN_RESTS") ? std::atof(std::getenv("KIN_RESTS")) : options_.rests));
+      std::max(took, std::chrono::nanoseconds{0}) * options_.rests);
   next_ = std::min(std::max(next_, now) + rest, now + options_.longest);
   return next_;
 }
