@@ -233,13 +233,13 @@ Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions&
       .map_epoch = options.map_epoch, .shard = request.shard, .deadline = options.deadline};
   const auto has_clients = [&] { return options.pace != nullptr && options.pace->has_clients(); };
   const auto begin_page = [&](const std::optional<std::string>& after) {
-    return start(*source,
-                 CopyRequest{.move = request.move,
-                             .after = after,
-                             .limit = request.limit,
-                             .bytes = has_clients() ? std::min(request.bytes, kShortPage)
-                                                    : request.bytes},
-                 how);
+    return start(
+        *source,
+        CopyRequest{.move = request.move,
+                    .after = after,
+                    .limit = request.limit,
+                    .bytes = has_clients() ? std::min(request.bytes, kShortPage) : request.bytes},
+        how);
   };
   const SteadyTime end = clock_.steady_now() + kLongestCall;
   KIN_TRY(MoveProgress progress, progress_in(request.move));
@@ -313,12 +313,13 @@ Result<FollowPage> ShardHost::log_page(const FollowRequest& request, Lsn last, b
 Reply<Response> ShardHost::answer(const CopyRequest& request, const CallOptions& options) {
   const bool is_short = options.pace != nullptr && options.pace->has_clients();
   const SteadyTime begun = clock_.steady_now();
-  KIN_TRY(auto page, index::export_partition(
-                         shard_->view().truth(),
-                         {.partition = request.move.partition,
-                          .after = request.after,
-                          .limit = request.limit,
-                          .bytes = is_short ? std::min(request.bytes, kShortPage) : request.bytes}));
+  KIN_TRY(auto page,
+          index::export_partition(
+              shard_->view().truth(),
+              {.partition = request.move.partition,
+               .after = request.after,
+               .limit = request.limit,
+               .bytes = is_short ? std::min(request.bytes, kShortPage) : request.bytes}));
   if (options.pace != nullptr) KIN_RETURN_IF_ERROR(options.pace->rest(clock_.steady_now() - begun));
   return done(std::move(page));
 }

@@ -130,7 +130,8 @@ class Service final : public v1::Node::Service {
                                          const rpc::Call& call,
                                          std::optional<std::chrono::milliseconds>& behind) {
     std::optional<router::ClientsFirst::Serving> serving;
-    if (options_.pace != nullptr && router::is_of_client(call.request)) serving.emplace(*options_.pace);
+    if (options_.pace != nullptr && router::is_of_client(call.request))
+      serving.emplace(*options_.pace);
     const SteadyTime begun = options_.clock->steady_now();
     auto reply = serve(context, call, behind);
     if (options_.on_call) {

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "router/node/clients_first.h"
+#include "router/clients_first.h"
 #include "rpc/served_indexes.h"
 
 namespace kin::rpc {

@@ -243,7 +243,8 @@ Result<StepOutcome> NodeFolder::step() {
 }
 
 bool NodeFolder::is_in_move() {
-  return std::ranges::any_of(served(), [](const auto& one) { return one.second.host->is_in_move(); });
+  return std::ranges::any_of(served(),
+                             [](const auto& one) { return one.second.host->is_in_move(); });
 }
 
 void NodeFolder::on_work(std::function<void()> wake) {

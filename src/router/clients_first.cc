@@ -1,4 +1,4 @@
-#include "router/node/clients_first.h"
+#include "router/clients_first.h"
 
 #include <algorithm>
 
