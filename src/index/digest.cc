@@ -16,7 +16,7 @@ namespace kin::index {
 namespace {
 
 // Rows whose contents are read together.
-constexpr std::size_t kRowsTogether = 2'000;
+constexpr std::size_t kRowsTogether = 250;
 
 enum class Sign : std::uint8_t { kAdd, kTakeOut };
 

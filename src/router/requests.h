@@ -253,6 +253,8 @@ struct DigestRequest {
   // The shard goes on from what it kept of an earlier request like this one, and keeps the result
   // for the next: what is read is what changed since.
   bool kept = false;
+  // Nobody serves the partition until the answer is there.
+  bool urgent = false;
 };
 
 // ---- Moves of a partition to another shard (router/move.h). A shard remembers the newest move of

@@ -39,6 +39,17 @@ class ShardClient;
 // The way to the shard of the same index at another address. Never null.
 using Reach = std::function<std::shared_ptr<ShardClient>(const std::string& address)>;
 
+// How long work that no client waits for gives way to requests that clients wait for.
+class Pace {
+ public:
+  virtual ~Pace() = default;
+  // Clients are served these days: pieces of work should be short.
+  virtual bool has_clients() const = 0;
+  // After a piece that took so long, without locks. Blocks until the next one may begin. After an
+  // error there is no next one.
+  virtual Status rest(std::chrono::nanoseconds took) = 0;
+};
+
 struct CallOptions {
   std::uint64_t map_epoch = 0;  // of the map by which the caller chose the shard
   // ShardMap::divided_at() of that map. A shard that was not told of it yet, or a copy that has not
@@ -54,6 +65,8 @@ struct CallOptions {
   std::function<void(std::chrono::milliseconds)> on_behind = {};
   // On the side of the shard: how it reaches others, for PullRequest. Empty: it does not.
   Reach reach = {};
+  // The same side: how fast long work is done. Null: as fast as it can be. Outlives the call.
+  Pace* pace = nullptr;
   // When the caller gives up: kUnavailable. Whether the request was served is unknown then.
   SteadyTime deadline = SteadyTime::max();
 };

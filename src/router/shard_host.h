@@ -83,6 +83,8 @@ class ShardHost {
   PartitionLoads loads() const { return loads_.at(clock_.steady_now()); }
   // False until the shard is told for the first time what it owns.
   bool is_assigned() const;
+  // Takes part in a move that is not over.
+  bool is_in_move() const;
 
  private:
   ShardHost(std::unique_ptr<index::Shard> shard, std::unique_ptr<Directory> directory,
@@ -159,6 +161,13 @@ class ShardHost {
   // Removes up to `limit` entities of the move's partition, and its directory entries after the last
   // one. True if there may be more.
   Result<bool> clear(const MoveName& move, std::size_t limit);
+  // Runs `piece(most)` for up to `limit` things, or until it says that there are no more; short
+  // pieces while clients are served. True if there may be more.
+  template <typename Piece>
+  Result<bool> in_pieces(std::size_t limit, Pace* pace, const Piece& piece);
+  // Pieces of the requests of these names. Nothing: the shard is not ready yet.
+  Result<std::optional<MoveProgress>> receive(const MoveName& move, std::size_t limit);
+  Result<bool> end_move(const EndMoveRequest& request, std::size_t limit);
   // A shard that owns a partition has received it.
   Status end_received(const index::Owners& owners);
   // Takes a page that continues `after`, unless the copy has come further meanwhile.
@@ -170,9 +179,9 @@ class ShardHost {
   Result<FollowPage> log_page(const FollowRequest& request, Lsn last, bool owned) const;
   // From the digest that is kept of the partition, if there is one, and kept again. At the deadline
   // kUnavailable: the next call goes on.
-  Result<index::KeptDigest> kept_digest(index::PartitionId partition, SteadyTime deadline);
+  Result<index::KeptDigest> kept_digest(const DigestRequest& request, const CallOptions& options);
   // True if there is more to read.
-  Result<bool> read_until(index::DigestReading& reading, SteadyTime deadline) const;
+  Result<bool> read_until(index::DigestReading& reading, SteadyTime deadline, Pace* pace) const;
   // Rows of the partition went without a change in the log, or the move is over.
   void drop_kept(index::PartitionId partition);
   void drop_kept_before(SteadyTime used);

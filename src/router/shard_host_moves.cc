@@ -13,8 +13,11 @@ using State = MoveRow::State;
 
 // Entities of other partitions that one piece of clear() passes over: writers wait for it.
 constexpr std::size_t kMostPassed = 2'000;
+// Pieces of work while clients are served: a few milliseconds each. Longer ones cost less in all.
+constexpr std::size_t kShortPage = 64 << 10;
+constexpr std::size_t kFewRemoved = 25;
 // Well below the timeout of a call, so that the caller hears how far the copy is.
-constexpr std::chrono::seconds kLongestPull{1};
+constexpr std::chrono::seconds kLongestCall{1};
 
 Reply<Response> done(Response response) {
   return std::variant<Response, Refused>(std::move(response));
@@ -50,6 +53,13 @@ bool ShardHost::owns(index::PartitionId partition) const {
   const std::lock_guard lock(owning_);
   const auto owner = owners_.find(partition);
   return owner != owners_.end() && owner->second.owned;
+}
+
+bool ShardHost::is_in_move() const {
+  const std::lock_guard lock(owning_);
+  return std::ranges::any_of(moves_, [](const auto& one) {
+    return one.second.id != 0 && one.second.state != State::kOver;
+  });
 }
 
 MoveRow ShardHost::newest_part(index::PartitionId partition) const {
@@ -111,24 +121,50 @@ Result<bool> ShardHost::clear(const MoveName& move, std::size_t limit) {
   return false;
 }
 
-Reply<Response> ShardHost::answer(const ReceiveRequest& request, const CallOptions&) {
+// Other requests take the lock between pieces.
+template <typename Piece>
+Result<bool> ShardHost::in_pieces(std::size_t limit, Pace* pace, const Piece& piece) {
+  const SteadyTime end = clock_.steady_now() + kLongestCall;
+  for (std::size_t left = limit;;) {
+    const bool is_short = pace != nullptr && pace->has_clients();
+    const std::size_t most = is_short ? std::min(left, kFewRemoved) : left;
+    const SteadyTime begun = clock_.steady_now();
+    KIN_TRY(const bool more, piece(most));
+    if (!more) return false;
+    if (pace != nullptr) KIN_RETURN_IF_ERROR(pace->rest(clock_.steady_now() - begun));
+    left -= most;
+    if (left == 0 || clock_.steady_now() >= end) return true;
+  }
+}
+
+Result<std::optional<MoveProgress>> ShardHost::receive(const MoveName& move, std::size_t limit) {
   const std::lock_guard lock(writing_);
-  KIN_TRY(MoveRow row, part_in(request.move));
-  if (owns(request.move.partition))
+  KIN_TRY(MoveRow row, part_in(move));
+  if (owns(move.partition))
     return Error{Code::kFailedPrecondition, "the shard owns the partition that it should receive"};
   if (row.id == 0) {
-    row = {.id = request.move.id, .state = State::kClearing};
-    KIN_RETURN_IF_ERROR(keep(request.move, row));
+    row = {.id = move.id, .state = State::kClearing};
+    KIN_RETURN_IF_ERROR(keep(move, row));
   }
   if (row.state == State::kSending)
     return Error{Code::kFailedPrecondition, "the shard sends the partition that it should receive"};
   if (row.state == State::kClearing) {
-    KIN_TRY(const bool more, clear(request.move, request.limit));
-    if (more) return done(MoveProgress{});
+    KIN_TRY(const bool more, clear(move, limit));
+    if (more) return std::optional<MoveProgress>();
     row.state = State::kReceiving;
-    KIN_RETURN_IF_ERROR(keep(request.move, row));
+    KIN_RETURN_IF_ERROR(keep(move, row));
   }
-  return done(progress_of(row));
+  return std::optional(progress_of(row));
+}
+
+Reply<Response> ShardHost::answer(const ReceiveRequest& request, const CallOptions& options) {
+  std::optional<MoveProgress> ready;
+  const auto piece = [&](std::size_t most) -> Result<bool> {
+    KIN_TRY(ready, receive(request.move, most));
+    return !ready;
+  };
+  KIN_TRY([[maybe_unused]] const bool more, in_pieces(request.limit, options.pace, piece));
+  return done(ready.value_or(MoveProgress{}));
 }
 
 Status ShardHost::take_records(std::span<const index::Record> records) {
@@ -195,14 +231,17 @@ Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions&
   const std::shared_ptr<ShardClient> source = options.reach(request.source);
   const CallOptions how{
       .map_epoch = options.map_epoch, .shard = request.shard, .deadline = options.deadline};
+  const auto has_clients = [&] { return options.pace != nullptr && options.pace->has_clients(); };
   const auto begin_page = [&](const std::optional<std::string>& after) {
     return start(
         *source,
-        CopyRequest{
-            .move = request.move, .after = after, .limit = request.limit, .bytes = request.bytes},
+        CopyRequest{.move = request.move,
+                    .after = after,
+                    .limit = request.limit,
+                    .bytes = has_clients() ? std::min(request.bytes, kShortPage) : request.bytes},
         how);
   };
-  const SteadyTime end = clock_.steady_now() + kLongestPull;
+  const SteadyTime end = clock_.steady_now() + kLongestCall;
   KIN_TRY(MoveProgress progress, progress_in(request.move));
   if (progress.copied) return done(std::move(progress));
   const std::uint64_t most = progress.bytes + request.pull;
@@ -214,9 +253,16 @@ Reply<Response> ShardHost::answer(const PullRequest& request, const CallOptions&
     // As far as can be told now, another page is wanted.
     const bool goes_on =
         next && clock_.steady_now() < end && progress.bytes + index::size_of(page->records) < most;
-    if (goes_on) under_way = begin_page(next);
+    // Both shards at once may leave clients no processor.
+    const bool is_ahead = goes_on && !has_clients();
+    if (is_ahead) under_way = begin_page(next);
+    const SteadyTime begun = clock_.steady_now();
     KIN_TRY(progress, take_page(request.move, progress.next, std::move(*page)));
-    if (!goes_on || progress.copied || progress.next != next) return done(std::move(progress));
+    const auto took = clock_.steady_now() - begun;
+    const bool is_last = !goes_on || progress.copied || progress.next != next;
+    if (!is_last && !is_ahead) under_way = begin_page(next);
+    if (options.pace != nullptr) KIN_RETURN_IF_ERROR(options.pace->rest(took));
+    if (is_last) return done(std::move(progress));
   }
 }
 
@@ -264,12 +310,17 @@ Result<FollowPage> ShardHost::log_page(const FollowRequest& request, Lsn last, b
       .records = std::move(page.records), .up_to = page.up_to, .last = last, .owned = owned};
 }
 
-Reply<Response> ShardHost::answer(const CopyRequest& request, const CallOptions&) {
-  KIN_TRY(auto page, index::export_partition(shard_->view().truth(),
-                                             {.partition = request.move.partition,
-                                              .after = request.after,
-                                              .limit = request.limit,
-                                              .bytes = request.bytes}));
+Reply<Response> ShardHost::answer(const CopyRequest& request, const CallOptions& options) {
+  const bool is_short = options.pace != nullptr && options.pace->has_clients();
+  const SteadyTime begun = clock_.steady_now();
+  KIN_TRY(auto page,
+          index::export_partition(
+              shard_->view().truth(),
+              {.partition = request.move.partition,
+               .after = request.after,
+               .limit = request.limit,
+               .bytes = is_short ? std::min(request.bytes, kShortPage) : request.bytes}));
+  if (options.pace != nullptr) KIN_RETURN_IF_ERROR(options.pace->rest(clock_.steady_now() - begun));
   return done(std::move(page));
 }
 
@@ -289,7 +340,7 @@ Reply<Response> ShardHost::answer(const PlacesRequest& request, const CallOption
 
 Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOptions& options) {
   if (request.kept && !is_copy_) {
-    KIN_TRY(const index::KeptDigest kept, kept_digest(request.partition, options.deadline));
+    KIN_TRY(const index::KeptDigest kept, kept_digest(request, options));
     KIN_TRY(const Hash128 places, directory_->keep_digest(request.partition));
     return done(DigestReply{.digest = kept.digest(), .places = places, .lsn = kept.lsn()});
   }
@@ -299,15 +350,19 @@ Reply<Response> ShardHost::answer(const DigestRequest& request, const CallOption
   return done(DigestReply{.digest = digest, .places = places, .lsn = view.lsn()});
 }
 
-Result<bool> ShardHost::read_until(index::DigestReading& reading, SteadyTime deadline) const {
+Result<bool> ShardHost::read_until(index::DigestReading& reading, SteadyTime deadline,
+                                   Pace* pace) const {
   for (;;) {
+    const SteadyTime begun = clock_.steady_now();
     KIN_TRY(const bool more, reading.step());
     if (!more || clock_.steady_now() >= deadline) return more;
+    if (pace != nullptr) KIN_RETURN_IF_ERROR(pace->rest(clock_.steady_now() - begun));
   }
 }
 
-Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition,
-                                                 SteadyTime deadline) {
+Result<index::KeptDigest> ShardHost::kept_digest(const DigestRequest& request,
+                                                 const CallOptions& options) {
+  const index::PartitionId partition = request.partition;
   std::shared_ptr<std::mutex> making;
   {
     const std::lock_guard lock(keeping_);
@@ -334,7 +389,8 @@ Result<index::KeptDigest> ShardHost::kept_digest(index::PartitionId partition,
     const Error later{Code::kUnavailable,
                       "the partition was not read to its end in time (ask again)"};
     if (!reading) reading.emplace(view, partition);
-    KIN_TRY(const bool more, read_until(*reading, deadline));
+    Pace* const pace = request.urgent ? nullptr : options.pace;
+    KIN_TRY(const bool more, read_until(*reading, options.deadline, pace));
     if (more) {
       const std::lock_guard lock(keeping_);
       if (const auto kept = kept_.find(partition); kept != kept_.end() && kept_drops_ == drops)
@@ -376,23 +432,29 @@ void ShardHost::drop_kept_before(SteadyTime used) {
   for (const index::PartitionId partition : idle) drop_kept(partition);
 }
 
-Reply<Response> ShardHost::answer(const EndMoveRequest& request, const CallOptions&) {
+Result<bool> ShardHost::end_move(const EndMoveRequest& request, std::size_t limit) {
   const std::lock_guard lock(writing_);
   const MoveName& move = request.move;
   const MoveRow known = newest_part(move.partition);
   // An older move ended when the newer one began.
-  if (known.id > move.id) return done(Forgotten{});
+  if (known.id > move.id) return false;
   const bool ended = known.id == move.id && known.state == State::kOver;
   if (!ended && !request.keep) {
     if (owns(move.partition))
       return Error{Code::kFailedPrecondition, "the shard owns the partition that it should remove"};
-    KIN_TRY(const bool more, clear(move, request.limit));
-    if (more) return done(Forgotten{.more = true});
+    KIN_TRY(const bool more, clear(move, limit));
+    if (more) return true;
   }
   drop_kept(move.partition);
   if (!ended) KIN_RETURN_IF_ERROR(keep(move, {.id = move.id, .state = State::kOver}));
   KIN_RETURN_IF_ERROR(shard_->drop_follower(follower_of(move)));
-  return done(Forgotten{});
+  return false;
+}
+
+Reply<Response> ShardHost::answer(const EndMoveRequest& request, const CallOptions& options) {
+  const auto piece = [&](std::size_t most) { return end_move(request, most); };
+  KIN_TRY(const bool more, in_pieces(request.limit, options.pace, piece));
+  return done(Forgotten{.more = more});
 }
 
 }  // namespace kin::router

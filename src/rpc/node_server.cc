@@ -129,6 +129,9 @@ class Service final : public v1::Node::Service {
   router::Reply<router::Response> answer(const grpc::ServerContext& context,
                                          const rpc::Call& call,
                                          std::optional<std::chrono::milliseconds>& behind) {
+    std::optional<router::ClientsFirst::Serving> serving;
+    if (options_.pace != nullptr && router::is_of_client(call.request))
+      serving.emplace(*options_.pace);
     const SteadyTime begun = options_.clock->steady_now();
     auto reply = serve(context, call, behind);
     if (options_.on_call) {
@@ -153,6 +156,7 @@ class Service final : public v1::Node::Service {
                                   .most_behind = call.most_behind,
                                   .on_behind = [&](auto time) { behind = time; },
                                   .reach = std::move(reach),
+                                  .pace = options_.pace,
                                   .deadline = steady_deadline(context, *options_.clock)};
     auto reply = host->serve(call.request, how);
     // Who asks for the state of a shard wants to know it also while its log does not go on.

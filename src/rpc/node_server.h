@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "router/clients_first.h"
 #include "rpc/served_indexes.h"
 
 namespace kin::rpc {
@@ -50,6 +51,8 @@ struct NodeServerOptions {
   std::function<std::shared_ptr<router::ShardClient>(const std::string& index,
                                                      const std::string& address)>
       reach = {};
+  // Of long work for moves. It learns of the calls of clients. Null: as fast as it can be.
+  router::ClientsFirst* pace = nullptr;
 };
 
 // Thread-safe. Calls are served on threads of gRPC.

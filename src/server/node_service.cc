@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <thread>
 
+#include "base/breath.h"
 #include "base/file.h"
 #include "base/thread_priority.h"
 #include "rpc/node_server.h"
@@ -66,6 +68,7 @@ Status check_leases(const NodeOptions& options) {
 // Members use those above them, so they are destroyed in the right order.
 struct NodeService::State {
   NodeOptions options;
+  std::unique_ptr<router::ClientsFirst> pace{};
   std::unique_ptr<Watch> watch{};
   std::unique_ptr<router::EtcdMetaStore> etcd{};  // null without leases
   std::unique_ptr<NodeFolder> folder{};           // null with leases
@@ -87,6 +90,7 @@ struct NodeService::State {
   Status open_shards();
   Status open_leased(NodeLogOptions log);
   void begin_shipping();
+  StepOutcome step_shards();
   StepOutcome follow();
   Status serve_calls();
   std::function<std::shared_ptr<router::ShardClient>(const std::string& index,
@@ -118,7 +122,8 @@ Status NodeService::State::serve_calls() {
                                  .most_bytes = options.most_bytes,
                                  .clock = options.clock,
                                  .on_call = [this](const auto& call) { watch->served(call); },
-                                 .reach = reach()}));
+                                 .reach = reach(),
+                                 .pace = pace.get()}));
   return Done{};
 }
 
@@ -195,6 +200,22 @@ Status NodeService::State::open_leased(NodeLogOptions log) {
   return Done{};
 }
 
+// A copy that arrives or goes makes most of the work for the indexes of its shard.
+StepOutcome NodeService::State::step_shards() {
+  const auto step = [this] { return work([this] { return shards().step(); }); };
+  if (!pace->has_clients() || !shards().is_in_move()) return step();
+  StepOutcome outcome = StepOutcome::idle();
+  // A thread of its own, since it cannot be given its priority back.
+  std::jthread([&] {
+    yield_to_other_threads();
+    router::ClientsFirst::Turns turns(*pace);
+    const Breathing breathing([&] { turns.go_on(); });
+    outcome = step();
+    turns.go_on();
+  }).join();
+  return outcome;
+}
+
 StepOutcome NodeService::State::follow() {
   const SteadyTime until = options.clock->steady_now() + kWatchTime;
   const Status followed = leased->follow_rows(until);
@@ -230,6 +251,7 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
   const NodeOptions& asked = state->options;
+  state->pace = std::make_unique<router::ClientsFirst>(*asked.clock);
   KIN_TRY(state->watch, Watch::open(asked.log, *asked.clock));
   KIN_RETURN_IF_ERROR(state->open_shards());
   // Before calls are served: their replies wait for the log.
@@ -240,7 +262,7 @@ Result<std::unique_ptr<NodeService>> NodeService::start(NodeOptions options) {
   state->working = std::make_unique<StepThread>(*asked.clock, [running] {
     thread_local const bool gives_way = (let_others_interrupt(), true);
     static_cast<void>(gives_way);
-    return running->work([running] { return running->shards().step(); });
+    return running->step_shards();
   });
   return std::unique_ptr<NodeService>(new NodeService(std::move(state)));
 }

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "base/breath.h"
 #include "index/text/builder.h"
 
 namespace kin::index {
@@ -114,6 +115,7 @@ std::string merge_segments(std::span<const MergeInput> inputs) {
   PostingList list;
   std::string key;
   while (const Source* least = least_of(sources)) {
+    take_breath();
     key = least->terms.key();  // a copy: next() changes it
     const std::uint64_t front = least->front;
     list.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/breath.h"
 #include "base/check.h"
 #include "base/random.h"
 #include "index/vector/kernels.h"
@@ -69,6 +70,7 @@ bool KMeans::round() {
   std::vector<double> sums(centres.size() * points_.columns(), 0.0);
   std::size_t changes = 0;
   for (std::size_t i = 0; i < points_.rows(); ++i) {
+    take_breath();
     const auto point = points_.row(i);
     const std::uint32_t owner = centres.nearest(point.data(), scratch);
     changes += owner != owner_[i] ? 1 : 0;

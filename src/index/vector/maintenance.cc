@@ -1,6 +1,7 @@
 // Training, splits, merges: the part of VectorWriter that runs in the background.
 #include <algorithm>
 
+#include "base/breath.h"
 #include "base/random.h"
 #include "index/vector/kernels.h"
 #include "index/vector/recall.h"
@@ -117,6 +118,7 @@ Result<std::vector<std::vector<std::uint32_t>>> VectorWriter::members_of(
   std::vector<std::vector<std::uint32_t>> members(centres.size());
   std::vector<float> scratch;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    take_breath();
     KIN_RETURN_IF_ERROR(read(all[i], vector));
     const std::uint32_t owner = centres.nearest(vector.data(), scratch);
     members[owner].push_back(static_cast<std::uint32_t>(i));
@@ -133,6 +135,7 @@ Result<std::shared_ptr<Posting>> VectorWriter::encoded(const std::vector<Source>
   VectorCode code;
   std::vector<float> vector;
   for (std::uint32_t slot = 0; slot < members.size(); ++slot) {
+    take_breath();
     const Source& source = all[members[slot]];
     KIN_RETURN_IF_ERROR(read(source, vector));
     core_.encoder.encode(vector, centre, code);

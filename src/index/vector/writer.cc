@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/breath.h"
 #include "base/hash.h"
 #include "index/vector/kernels.h"
 
@@ -213,6 +214,7 @@ void VectorWriter::assign(Draft& next, const std::vector<Item>& items,
   std::map<std::uint32_t, std::vector<const Item*>> groups;
   for (std::size_t i = 0; i < items.size(); ++i) groups[owners[i]].push_back(&items[i]);
   for (const auto& [cell, members] : groups) {
+    take_breath();
     // A copy: adding a centre below may move the matrix.
     const std::vector<float> centre(next.centres.row(cell).begin(), next.centres.row(cell).end());
     const Posting& old = *next.postings[cell];
@@ -239,7 +241,10 @@ void VectorWriter::assign_nearest(Draft& next, const std::vector<Item>& items) c
   const Centres centres(next.centres);
   std::vector<float> scratch;
   std::vector<std::uint32_t> owners;
-  for (const Item& item : items) owners.push_back(centres.nearest(item.rotated.data(), scratch));
+  for (const Item& item : items) {
+    take_breath();
+    owners.push_back(centres.nearest(item.rotated.data(), scratch));
+  }
   assign(next, items, owners);
 }
 
@@ -270,6 +275,7 @@ VectorCheckpoint VectorWriter::checkpoint(std::uint64_t lsn, VectorIndex::Scope 
   sums_.resize(result.cells);
   for (std::uint32_t p = 0; p < result.cells; ++p) {
     if (!changed[p]) continue;
+    take_breath();
     std::string bytes = encode_cell(p, snapshot->centres->matrix().row(p), *snapshot->postings[p]);
     sums_[p] = checksum(bytes);
     result.changed.emplace_back(p, std::move(bytes));

@@ -197,7 +197,8 @@ Result<StepOutcome> MoveStep::verify() {
   KIN_RETURN_IF_ERROR(send_places(std::move(rest.places)));
   if (!is_all) {
     KIN_TRY(rest.theirs,
-            ask(move_.target, DigestRequest{.partition = move_.partition, .kept = true}));
+            ask(move_.target,
+                DigestRequest{.partition = move_.partition, .kept = true, .urgent = true}));
   }
   KIN_RETURN_IF_ERROR(compare(rest.ours, rest.theirs));
   return mover_.options_.one_piece ? advance() : hand_over();
@@ -219,7 +220,7 @@ Result<bool> MoveStep::prepare_fence() {
 // The source's state does not change any more, so the order of these does not matter. That of the
 // target does only if there is something left to send.
 Result<MoveStep::Rest> MoveStep::read_rest(Lsn after) {
-  const DigestRequest digest{.partition = move_.partition, .kept = true};
+  const DigestRequest digest{.partition = move_.partition, .kept = true, .urgent = true};
   auto log = start_call(move_.source, FollowRequest{.move = name_,
                                                     .after = after,
                                                     .limit = mover_.options_.page,

@@ -57,6 +57,13 @@ std::unique_ptr<SimulatedDisk> Outage::end_stretch(SimulatedDisk& disk, bool is_
   return std::move(after_);
 }
 
+Status SimulatedPace::rest(std::chrono::nanoseconds) {
+  watch_.waits();
+  simulation_.clock().sleep_for(std::chrono::milliseconds{simulation_.random().below(30)});
+  if (!watch_.goes_on()) return Error{Code::kCancelled, "the process was stopped"};
+  return Done{};
+}
+
 Reach watched_calls(Reach reach, CallWatch watch) {
   return [reach = std::move(reach),
           watch = std::move(watch)](const std::string& address) -> std::shared_ptr<ShardClient> {

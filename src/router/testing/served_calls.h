@@ -11,6 +11,7 @@
 #include "base/testing/simulated_disk.h"
 #include "router/shard_client.h"
 #include "router/testing/simulated_node.h"
+#include "router/testing/simulation.h"
 
 namespace kin::router {
 
@@ -40,6 +41,19 @@ struct CallWatch {
   std::function<bool()> goes_on = {};  // false if the process has ended meanwhile
   std::function<void(const CopyRequest& asked, index::ExportPage& page)> got_page = {};
   Sabotage sabotage = Sabotage::kNone;
+};
+
+// Rests for a while that a seed decides, in a task.
+class SimulatedPace final : public Pace {
+ public:
+  SimulatedPace(Simulation& simulation, CallWatch watch)
+      : simulation_(simulation), watch_(std::move(watch)) {}
+  bool has_clients() const override { return simulation_.once_in(2); }
+  Status rest(std::chrono::nanoseconds took) override;
+
+ private:
+  Simulation& simulation_;
+  CallWatch watch_;
 };
 
 // The same ways to other nodes, watched, with the deliberate mistakes of a target that pulls.

@@ -243,6 +243,8 @@ Reply<Response> SimulatedNode::pull(const LifePointer& life, const PullRequest& 
           },
       .sabotage = faults_.sabotage};
   if (calls_.reach) options.reach = watched_calls(calls_.reach(life->process), watch);
+  SimulatedPace pace(simulation_, watch);
+  options.pace = &pace;
   auto reply = life->host->serve(request, options);
   if (calls_.pulled) calls_.pulled(reply.ok(), pages);
   return reply;

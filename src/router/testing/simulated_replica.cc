@@ -466,6 +466,8 @@ Reply<Response> SimulatedReplica::pull(const LifePointer& life, const PullReques
                         .got_page = [&](const CopyRequest&, index::ExportPage&) { ++pages; },
                         .sabotage = faults_.sabotage};
   if (calls_.reach) options.reach = watched_calls(calls_.reach(life->process), watch);
+  SimulatedPace pace(simulation_, watch);
+  options.pace = &pace;
   auto reply = life->host->serve(request, options);
   if (calls_.pulled) calls_.pulled(reply.ok(), pages);
   return reply;

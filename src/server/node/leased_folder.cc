@@ -341,6 +341,13 @@ Result<StepOutcome> LeasedFolder::step() {
   });
 }
 
+bool LeasedFolder::is_in_move() {
+  return std::ranges::any_of(copies(), [](const CopyPointer& copy) {
+    const auto host = copy->host();
+    return host && host->is_in_move();
+  });
+}
+
 Result<StepOutcome> LeasedFolder::step_snapshots() {
   return for_each([](const CopyPointer& copy) { return copy->step_snapshots(); });
 }

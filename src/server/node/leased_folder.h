@@ -47,6 +47,7 @@ class LeasedFolder final : public NodeShards {
 
   std::vector<ShardFigures> figures() override;
   Result<StepOutcome> step() override;
+  bool is_in_move() override;
   Result<StepOutcome> step_snapshots() override;
   Status close() override;
 

@@ -242,6 +242,11 @@ Result<StepOutcome> NodeFolder::step() {
   return all;
 }
 
+bool NodeFolder::is_in_move() {
+  return std::ranges::any_of(served(),
+                             [](const auto& one) { return one.second.host->is_in_move(); });
+}
+
 void NodeFolder::on_work(std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   wake_ = std::move(wake);

@@ -46,6 +46,7 @@ class NodeFolder final : public NodeShards {
 
   std::vector<ShardFigures> figures() override;
   Result<StepOutcome> step() override;
+  bool is_in_move() override;
   // Ships what waits in the logs of shards; on a thread of its own, which `wake` wakes.
   Result<StepOutcome> ship();
   void on_work(std::function<void()> wake);

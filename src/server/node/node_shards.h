@@ -48,6 +48,8 @@ class NodeShards : public rpc::ServedIndexes {
   virtual std::vector<ShardFigures> figures() = 0;
   // Does one piece of background work for every shard.
   virtual Result<StepOutcome> step() = 0;
+  // Whether one of them takes part in a move of a partition.
+  virtual bool is_in_move() = 0;
   // Does one piece of work for snapshots; on a thread of its own.
   virtual Result<StepOutcome> step_snapshots() = 0;
   // Writes checkpoints and closes the files. No call may be running.
