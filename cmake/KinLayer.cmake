@@ -155,6 +155,10 @@ function(kin_room_testing room sources others)
   endif()
   list(TRANSFORM others REPLACE "(.+)" "kin_\\1_testing")
   target_link_libraries(kin_${room}_testing ${scope} kin_${room} ${others})
+  # Contracts are tests that several rooms run.
+  if(BUILD_TESTING)
+    target_link_libraries(kin_${room}_testing ${scope} GTest::gmock GTest::gtest)
+  endif()
 endfunction()
 
 function(kin_room_tests room suffix label tests libs)
