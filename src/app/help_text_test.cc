@@ -1,7 +1,12 @@
 #include "app/help_text.h"
-#include "app/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
 
 #include "app/checks.h"
+#include "app/options.h"
 
 namespace kin::app {
 namespace {
