@@ -123,8 +123,10 @@ std::string merge_segments(std::span<const MergeInput> inputs) {
       if (source.front != front || source.terms.key() != key) continue;
       append_postings(source, list);
       source.next();
+      take_breath();
     }
     put_in_order(list);
+    take_breath();
     if (!list.docs.empty()) writer.add(key, list);
   }
   return std::move(writer).finish();
