@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a header does not stand alone, as far as the build does not prove it.
+"""Fails if a header does not stand alone, as far as the build does not prove it, or if two types have one name.
 
 usage: check_headers.py ROOT
 
@@ -9,11 +9,17 @@ third of the build. So it is shown in parts:
 - Every other header is compiled by itself (cmake/KinLayer.cmake).
 - Both use the precompiled header, which hides that a header of cmake/pch.h is missing. So this program looks for the names
   of these (NAMES): a header that has a name includes a header that declares it, by itself or through headers of ours.
+
+Two types of one name in one namespace are not an error of compilation as long as no file includes both. But the linker keeps one
+of their destructors and copies for both.
 """
 import functools
 import pathlib
 import re
 import sys
+
+NAMESPACE = re.compile(r"^namespace (kin[\w:]*) \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
@@ -94,6 +100,19 @@ def missing_headers(tree, path, hidden):
             yield name.group(0), header
 
 
+def types_of_one_name(tree):
+    """What is wrong with the types that headers define."""
+    first = {}
+    for path, text in tree.texts.items():
+        namespace = NAMESPACE.search(text)
+        if not path.endswith(".h") or namespace is None:
+            continue
+        for name in TYPE.findall(text):
+            other = first.setdefault((namespace[1], name), path)
+            if other != path:
+                yield f"src/{path}: {namespace[1]}::{name} is the name of a type of src/{other}, too"
+
+
 def faults(root):
     tree, hidden = Tree(root / "src"), hidden_headers(root)
     for header in hidden:
@@ -108,13 +127,14 @@ def faults(root):
             yield f"src/{source}: include \"{path}\" first, which shows that it stands alone"
         for name, header in missing_headers(tree, path, hidden):
             yield f"src/{path}: {name} needs #include <{header}>"
+    yield from types_of_one_name(tree)
 
 
 def main():
     found = list(faults(pathlib.Path(sys.argv[1])))
     for fault in found:
         print(fault)
-    print(f"{len(found)} headers do not stand alone" if found else "headers stand alone")
+    print(f"{len(found)} faults of headers" if found else "headers stand alone")
     sys.exit(1 if found else 0)
 
 

@@ -9,7 +9,7 @@
 namespace kin::store {
 namespace {
 
-class DynamoPlace final : public StorePlace {
+class DynamoPlace final : public FingerprintPlace {
  public:
   explicit DynamoPlace(const std::string& name) : database_(name) {}
   Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,
@@ -40,7 +40,7 @@ class DynamoLedgerPlace final : public LedgerPlace {
   DynamoDatabase database_;
 };
 
-class S3Place final : public StorePlace {
+class S3Place final : public FingerprintPlace {
  public:
   explicit S3Place(const std::string& name) : place_(name) {}
   Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,
@@ -75,7 +75,7 @@ const RedisServer& redis(const std::string& kind) {
 
 // A store on this machine behind a cache: "redis", with TLS and a password, behind a proxy that
 // cuts connections, or unreachable.
-class CachedPlace final : public StorePlace {
+class CachedPlace final : public FingerprintPlace {
  public:
   explicit CachedPlace(const std::string& kind) : cache_(redis(kind)) {}
   Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,

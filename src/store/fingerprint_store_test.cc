@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using namespace std::chrono_literals;
 using Engine = kv::StoreOptions::Engine;
 
-class LocalPlace final : public StorePlace {
+class LocalPlace final : public FingerprintPlace {
  public:
   explicit LocalPlace(Engine engine) : engine_(engine) {}
   Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,

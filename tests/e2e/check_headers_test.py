@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The checker of headers refuses those that do not stand alone, and passes on a tree where all do."""
+"""The checker of headers refuses those that do not stand alone and types of one name, and passes on a sound tree."""
 import importlib.util
 import pathlib
 import sys
@@ -48,6 +48,11 @@ class CheckHeaders(unittest.TestCase):
 
     def test_refuses_a_source_file_that_includes_another_header_before_its_own(self):
         self.refuses("src/base/words.cc", '#include <vector>\n\n#include "base/words.h"\n', "src/base/words.cc", "first")
+
+    def test_refuses_two_types_of_one_name(self):
+        self.write("src/base/plan.h", "namespace kin {\nstruct Plan {\n};\n}\n")
+        self.refuses("src/base/cut.h", "namespace kin {\nclass Plan final : public Line {\n};\nstruct Plan::Inner {\n};\n}\n",
+                     "kin::Plan", "src/base/cut.h", "src/base/plan.h")
 
     def test_wants_to_know_the_names_of_a_header_that_is_precompiled(self):
         self.refuses("cmake/pch.h", TREE["cmake/pch.h"] + "#include <regex>\n", "<regex>", "NAMES")

@@ -42,7 +42,7 @@ Status cut_records(const CutInput& input, const Plans& plans, const References& 
   const auto visit = [&](const data::Batch& batch, std::size_t i, Units& units,
                          int worker) -> Status {
     Cutter& cutter = *cutters[static_cast<std::size_t>(worker)];
-    KIN_TRY(const Plan plan, plans.get(batch.row(i)));
+    KIN_TRY(const CutPlan plan, plans.get(batch.row(i)));
     KIN_TRY(const RecordCut cut, cutter.cut(units, plan));
     std::string lines;
     if (!options.dry_run) {

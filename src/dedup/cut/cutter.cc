@@ -95,7 +95,7 @@ Status Cutter::verify(Units& units, const MatchRun& run, std::vector<Segment>& s
   return Done{};
 }
 
-Result<RecordCut> Cutter::cut(Units& units, const Plan& plan) {
+Result<RecordCut> Cutter::cut(Units& units, const CutPlan& plan) {
   RecordCut result;
   std::vector<Segment> segments;
   for (const MatchRun& run : plan.matches)
@@ -114,7 +114,7 @@ Result<RecordCut> Cutter::cut(Units& units, const Plan& plan) {
 // The segments without their overlaps with earlier ones, and without references of other matches,
 // if those stay.
 std::vector<Cutter::Segment> Cutter::outside_references(
-    const Plan& plan, const std::vector<Segment>& segments) const {
+    const CutPlan& plan, const std::vector<Segment>& segments) const {
   std::vector<Segment> pieces;
   std::uint32_t covered = 0;
   std::size_t reference = 0;

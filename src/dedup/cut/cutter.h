@@ -37,7 +37,7 @@ class Cutter {
       : options_(options), references_(references, memory) {}
 
   // The cuts of the record with these units.
-  Result<RecordCut> cut(Units& units, const Plan& plan);
+  Result<RecordCut> cut(Units& units, const CutPlan& plan);
   // The id of a record that a passage refers to.
   Result<std::optional<std::string>> id_of(RecordId record);
 
@@ -52,7 +52,7 @@ class Cutter {
                 RecordCut& result);
   std::uint32_t equal_units(Units& units, UnitRange own, const Reference::Run& reference,
                             std::uint32_t of) const;
-  std::vector<Segment> outside_references(const Plan& plan,
+  std::vector<Segment> outside_references(const CutPlan& plan,
                                           const std::vector<Segment>& segments) const;
   Status add_passages(const Units& units, const std::vector<Segment>& pieces, RecordCut& result);
   Status name_reference(const Units& units, const Segment& piece, CutPassage& passage);

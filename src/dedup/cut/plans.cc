@@ -159,7 +159,7 @@ class PlanMaker {
   Status keep(const std::vector<Run>& runs) const {
     for (std::size_t begin = 0; begin < runs.size();) {
       const RecordId record = runs[begin].at.record;
-      Plan plan;
+      CutPlan plan;
       for (; begin < runs.size() && runs[begin].at.record == record; ++begin)
         add(runs[begin], plan);
       if (!plan.matches.empty()) plans_.matched.insert_shared(record);
@@ -169,7 +169,7 @@ class PlanMaker {
     return Done{};
   }
 
-  void add(const Run& run, Plan& plan) const {
+  void add(const Run& run, CutPlan& plan) const {
     const UnitRange units{run.at.unit, run.at.unit + run.windows + length_ - 1};
     if (!run.is_reference()) {
       plan.matches.push_back({.units = units, .of = run.of});
@@ -188,7 +188,7 @@ class PlanMaker {
 
 }  // namespace
 
-std::string Plan::encode() const {
+std::string CutPlan::encode() const {
   std::string bytes;
   append_varint(bytes, static_cast<std::uint32_t>(references.size()));
   std::uint32_t last = 0;
@@ -208,8 +208,8 @@ std::string Plan::encode() const {
   return bytes;
 }
 
-Result<Plan> Plan::decode(std::string_view bytes) {
-  Plan plan;
+Result<CutPlan> CutPlan::decode(std::string_view bytes) {
+  CutPlan plan;
   VarintReader reader(bytes);
   std::uint32_t last = 0;
   for (std::uint32_t left = reader.read(); left > 0 && reader.ok(); --left) {
@@ -231,10 +231,10 @@ Result<Plan> Plan::decode(std::string_view bytes) {
   return plan;
 }
 
-Result<Plan> Plans::get(RecordId record) const {
+Result<CutPlan> Plans::get(RecordId record) const {
   KIN_TRY(const std::optional<std::string> bytes, values->get(record));
-  if (!bytes) return Plan{};
-  return Plan::decode(*bytes);
+  if (!bytes) return CutPlan{};
+  return CutPlan::decode(*bytes);
 }
 
 Result<Plans> make_plans(const CutInput& input, const Spill& matches, std::uint64_t rows) {

@@ -23,13 +23,13 @@ struct MatchRun {
 };
 
 // The work on one record. Both lists are sorted and their runs are maximal.
-struct Plan {
+struct CutPlan {
   std::vector<UnitRange> references;  // others are compared with these; disjoint, not adjacent
   std::vector<MatchRun> matches;      // may overlap
 
   std::string encode() const;
-  static Result<Plan> decode(std::string_view bytes);
-  friend bool operator==(const Plan&, const Plan&) = default;
+  static Result<CutPlan> decode(std::string_view bytes);
+  friend bool operator==(const CutPlan&, const CutPlan&) = default;
 };
 
 // The plans of a run, on disk except for an index. Reading is thread-safe.
@@ -38,7 +38,7 @@ struct Plans {
   RecordSet matched;     // records with matches
   RecordSet references;  // records with references
 
-  Result<Plan> get(RecordId record) const;
+  Result<CutPlan> get(RecordId record) const;
 };
 
 // Makes plans from the matches of find_matches(), over `rows` rows.

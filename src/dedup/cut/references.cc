@@ -162,7 +162,7 @@ Result<References> collect_references(const CutInput& input, const Plans& plans)
   const bool with_ids = input.options.id_column.has_value();
   const bool bytes = input.options.cut->unit == CutOptions::Unit::kByte;
   const auto visit = [&](const data::Batch& batch, std::size_t i, Units& units, int) -> Status {
-    KIN_TRY(const Plan plan, plans.get(batch.row(i)));
+    KIN_TRY(const CutPlan plan, plans.get(batch.row(i)));
     std::optional<std::string_view> id;
     if (with_ids) id = batch.value(input.options.fields.size(), i);
     return references.values->append(batch.row(i),

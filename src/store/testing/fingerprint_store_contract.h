@@ -21,16 +21,16 @@
 namespace kin::store {
 
 // A place for one store. Opening it again opens the existing store.
-class StorePlace {
+class FingerprintPlace {
  public:
-  virtual ~StorePlace() = default;
+  virtual ~FingerprintPlace() = default;
   virtual Result<std::unique_ptr<FingerprintStore>> open(std::optional<std::chrono::days> retention,
                                                          const FingerprintParameters& parameters,
                                                          Clock& clock) = 0;
 };
 struct StoreKind {
   std::string name;
-  std::function<std::unique_ptr<StorePlace>()> make;
+  std::function<std::unique_ptr<FingerprintPlace>()> make;
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
@@ -65,7 +65,7 @@ class FingerprintStoreContract : public testing::TestWithParam<StoreKind> {
     return store_->find(std::span(&of, 1))->candidates[0];
   }
 
-  std::unique_ptr<StorePlace> place_ = GetParam().make();
+  std::unique_ptr<FingerprintPlace> place_ = GetParam().make();
   ManualClock clock_{WallTime(std::chrono::milliseconds(1'000'000'000))};
   std::unique_ptr<FingerprintStore> store_;
 };
