@@ -129,7 +129,7 @@ class CrashInMove : public testing::Test {
   // False if there is no such crash.
   bool crash(const MoveCrash& how) {
     const RunOptions options{.clients = 3,
-                             .operations = 12,
+                             .operations = divides_ ? 20U : 12U,
                              .keys = 3,
                              .relays = relays_,
                              .divides = divides_,
