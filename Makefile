@@ -33,7 +33,7 @@ demo: build
 test: setup
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -j $(JOBS)
-	@ctest --preset dev -j $(JOBS)
+	@ctest --preset dev -j $$((2 * $(JOBS)))
 
 busy: setup
 	@cmake --preset dev >/dev/null
