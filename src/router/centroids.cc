@@ -65,7 +65,7 @@ std::vector<std::uint32_t> some_of(const std::vector<std::uint32_t>& all, std::s
 Uses uses_of(std::size_t sample, bool keeps_out) {
   Uses uses;
   const std::size_t every = std::max(kKeptOut, sample / kQueries);
-  // Not each so many-th one: a sample may repeat its kinds of vectors in some order.
+  // At random: a sample may repeat its kinds of vectors at equal distances.
   Random random(1);
   for (std::uint32_t i = 0; i < sample; ++i)
     (keeps_out && random.below(every) == 0 ? uses.measured : uses.trained).push_back(i);

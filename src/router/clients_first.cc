@@ -1,29 +1,29 @@
 #include "router/clients_first.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace kin::router {
 namespace {
 
+template <typename Asked, typename... Kinds>
+constexpr bool kIsOneOf = (std::is_same_v<Asked, Kinds> || ...);
+
+// A new request is in one of the two lists, or this does not compile.
 struct IsOfClient {
-  bool operator()(const OpenSession&) const { return true; }
-  bool operator()(const WriteRequest&) const { return true; }
-  bool operator()(const ClaimRequest&) const { return true; }
-  bool operator()(const LocateRequest&) const { return true; }
-  bool operator()(const GetRequest&) const { return true; }
-  bool operator()(const StatisticsRequest&) const { return true; }
-  bool operator()(const FindRequest&) const { return true; }
-  bool operator()(const SumRequest&) const { return true; }
-  bool operator()(const PresentRequest&) const { return true; }
-  bool operator()(const HeadsRequest&) const { return true; }
-  bool operator()(const EdgesRequest&) const { return true; }
-  bool operator()(const ListRequest&) const { return true; }
-  bool operator()(const ScopeRequest&) const { return true; }
-  bool operator()(const AboutRequest&) const { return true; }
-  bool operator()(const NearRequest&) const { return true; }
-  template <typename Other>
-  bool operator()(const Other&) const {
-    return false;
+  template <typename Asked>
+  bool operator()(const Asked&) const {
+    constexpr bool kOfClient =
+        kIsOneOf<Asked, OpenSession, WriteRequest, ClaimRequest, LocateRequest, GetRequest,
+                 StatisticsRequest, FindRequest, SumRequest, PresentRequest, HeadsRequest,
+                 EdgesRequest, ListRequest, ScopeRequest, AboutRequest, NearRequest>;
+    constexpr bool kOfRouters =
+        kIsOneOf<Asked, AssignRequest, ReadLogRequest, DigestRequest, StatsRequest, HealthRequest,
+                 StoreBlobRequest, ReadBlobRequest, CheckRequest, ReceiveRequest, TakeRequest,
+                 FollowRequest, CopyRequest, PlacesRequest, EndMoveRequest, PullRequest,
+                 SampleRequest, DivideRequest, LabelsRequest, PlaceRequest, EndDivideRequest>;
+    static_assert(kOfClient != kOfRouters);
+    return kOfClient;
   }
 };
 

@@ -82,6 +82,28 @@ TEST(ShardHost, CountsTheWorkForEachPartition) {
   EXPECT_EQ(stats.loads.size(), 1U);
 }
 
+TEST(ShardHost, KnowsWhetherItTakesPartInAMove) {
+  const TemporaryFolder folder = std::move(*TemporaryFolder::create());
+  const auto open = [&] {
+    return std::move(*ShardHost::open(folder.path() / "shard", contract_options(), {.low = 7}));
+  };
+  auto host = open();
+  const CallOptions how{.map_epoch = 1};
+  ASSERT_TRUE(host->serve(AssignRequest{.owners = {{.partition = index::PartitionId{1},
+                                                    .epoch = 1,
+                                                    .owned = true}}},
+                          how).ok());
+  EXPECT_FALSE(host->is_in_move());
+  const MoveName move{.id = 7, .partition = index::PartitionId{3}};
+  ASSERT_TRUE(host->serve(ReceiveRequest{.move = move}, how).ok());
+  EXPECT_TRUE(host->is_in_move());
+  host.reset();
+  host = open();
+  EXPECT_TRUE(host->is_in_move()) << "it remembers";
+  ASSERT_TRUE(host->serve(EndMoveRequest{.move = move}, how).ok());
+  EXPECT_FALSE(host->is_in_move());
+}
+
 TEST(ShardHost, AnswersWhatItsStandingAllows) {
   const TemporaryFolder folder = std::move(*TemporaryFolder::create());
   const auto host = std::move(*ShardHost::open(folder.path() / "shard", contract_options(), {.low = 7}));

@@ -72,7 +72,7 @@ Result<std::vector<Growing>> sets_of(const GrowBench& bench) {
   return sets;
 }
 
-// Takes every so many-th vector out, so that there are `count` questions.
+// Takes about `count` vectors out, at equal distances.
 Vectors questions_of(Vectors& vectors, std::size_t count) {
   const std::size_t every =
       std::max<std::size_t>(2, vectors.size() / std::max<std::size_t>(count, 1));
